@@ -66,7 +66,7 @@ mod measure {
                 launch.env("DOTNET_TieredCompilation", "0");
                 launch.env("SCENARIO_LOG", &log);
                 launch.env("CALL_COUNTER_OUTPUT", &results);
-                launch.env("CALL_COUNTER_FILTER", "CountBench");
+                launch.env("CALL_COUNTER_METHODS", "**.CountBench");
                 if let Some((library, profiler)) = profiler {
                     launch.profiler(ProfilerLibrary::new(
                         find_library(library)?,

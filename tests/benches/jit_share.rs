@@ -12,12 +12,14 @@
 //! tier-up), once everything is from the beginning (`TieredCompilation=0`). The compilation is the time between
 //! the end of `JITCompilationStarted` and the beginning of `JITCompilationFinished`.
 //!
-//! "edit" is to decode, edit and encode; "check" to decode the encoded body and to verify it, when all
-//! its references are resolved already; "metadata" the additional time for resolving them. These are of every
+//! "edit" is to decode, edit and encode; "check" to verify the encoded body, with a resolver that
+//! costs nothing; "metadata" the additional time with the library's resolver, which has all references in its cache;
+//! "first" the additional time of the first of these verifications: references that are not in the cache yet, and
+//! code and data that the processor has to load, because each method follows a compilation. These are of every
 //! other method. For the other half, "calls" is the additional time of `Method::rewrite`: its native calls
 //! about the method, its body, and setting the new one; and "map" the additional time for the map
-//! of IL offsets. The share is that of edit and check. Each method
-//! follows a compilation, which leaves none of its data in the caches of the processor.
+//! of IL offsets. "all" is the share of all of this in the compilation, "share" that of edit and check.
+//! "name" is the time of `info.method(function)?.full_name()`, and of a repetition. It is not part of the rewrite.
 //!
 //! `Method::rewrite` reuses its memory, as in `again`; `new` is the time that this saves.
 
@@ -62,18 +64,21 @@ fn run(runs: usize) -> Result<()> {
     let log = std::env::temp_dir().join(format!("jit_share-{}", std::process::id()));
     println!("microseconds a method; medians of {runs} runs");
     println!(
-        "{:64}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>8}{:>13}{:>8}{:>14}",
+        "{:64}{:>8}{:>7}{:>8}{:>8}{:>10}{:>8}{:>8}{:>8}{:>13}{:>8}{:>8}{:>8}{:>8}",
         "",
         "methods",
         "bytes",
         "edit",
         "check",
         "metadata",
+        "first",
         "calls",
         "map",
         "compilation",
         "share",
-        "with calls"
+        "all",
+        "name",
+        "again"
     );
     for runtime in matrix() {
         for ((name, settings), memory) in WAYS
@@ -90,21 +95,24 @@ fn run(runs: usize) -> Result<()> {
                 values[values.len() / 2]
             };
             println!(
-                "{:64}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>8.2}{:>13.1}{:>7.2}%{:>13.2}%",
+                "{:64}{:>8}{:>7.0}{:>8.2}{:>8.2}{:>10.2}{:>8.2}{:>8.2}{:>8.2}{:>13.1}{:>7.2}%{:>7.2}%{:>8.2}{:>8.2}",
                 format!("{}, {name}, {memory}", runtime.name),
                 median(|one| one.methods),
                 median(|one| one.bytes),
                 median(|one| one.edit),
                 median(|one| one.check),
                 median(|one| one.metadata),
+                median(|one| one.first),
                 median(|one| one.calls),
                 median(|one| one.map),
                 median(|one| one.compilation),
                 median(|one| 100.0 * (one.edit + one.check) / one.compilation),
                 median(|one| {
-                    let all = one.edit + one.check + one.metadata + one.calls + one.map;
-                    100.0 * all / one.compilation
+                    let check = one.check + one.metadata + one.first;
+                    100.0 * (one.edit + check + one.calls + one.map) / one.compilation
                 }),
+                median(|one| one.name),
+                median(|one| one.name_again),
             );
         }
     }
@@ -118,9 +126,12 @@ struct Figures {
     edit: f64,
     check: f64,
     metadata: f64,
+    first: f64,
     calls: f64,
     map: f64,
     compilation: f64,
+    name: f64,
+    name_again: f64,
 }
 
 fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) -> Result<Figures> {
@@ -155,7 +166,10 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
         bytes,
         edit,
         check,
-        asking,
+        metadata,
+        first,
+        name,
+        name_again,
         rewrite,
         rewrite_mapped,
         compilation,
@@ -168,15 +182,19 @@ fn once(runtime: &Runtime, settings: &[(&str, &str)], memory: &str, log: &Path) 
         return Err(format!("{methods} methods, {refused} refused: {text}").into());
     }
     let each = |nanoseconds: f64, methods: f64| nanoseconds / methods / 1000.0;
-    let [edit, check, metadata] = [edit, check, asking].map(|part| each(part, in_parts));
+    let parts = [edit, check, metadata, first, name, name_again];
+    let [edit, check, metadata, first, name, name_again] = parts.map(|part| each(part, in_parts));
     Ok(Figures {
         methods,
         bytes: bytes / methods,
         edit,
         check,
         metadata,
-        calls: each(rewrite, whole) - edit - check - metadata,
+        first,
+        calls: each(rewrite, whole) - edit - check - metadata - first,
         map: each(rewrite_mapped, mapped) - each(rewrite, whole),
         compilation: each(compilation, methods),
+        name,
+        name_again,
     })
 }

@@ -82,15 +82,18 @@ fn main() -> ExitCode {
 type Way = (&'static str, fn(&mut Memory, &[u8]) -> Result<()>);
 
 /// The others are compared with the second one; the last one is the whole work.
-const WAYS: [Way; 5] = [
+const WAYS: [Way; 8] = [
     ("copy the bytes", copy),
     ("scan the lengths", scan),
     ("decode", decode),
     ("decode, encode", decode_encode),
     ("decode, edit, encode", rewrite),
+    ("decode lazily", decode_lazily),
+    ("lazily: encode", encode_lazily),
+    ("lazily: edit, encode", rewrite_lazily),
 ];
 const SCAN: usize = 1;
-const REWRITE: usize = 4;
+const REWRITE: usize = 7;
 
 /// The memory that is reused from body to body.
 struct Memory {
@@ -144,6 +147,26 @@ fn decode_encode(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
 /// A prologue, and an epilogue before every `ret`.
 fn rewrite(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
     memory.body.decode_into(bytes)?;
+    memory.body.prologue(&memory.prologue)?;
+    memory.body.before_ret(&memory.epilogue)?;
+    encode(memory)
+}
+
+/// As [`Method::rewrite`](clr_profiler::Method::rewrite) decodes.
+fn decode_lazily(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
+    memory.body.decode_lazily_into(bytes)?;
+    black_box(&memory.body);
+    Ok(())
+}
+
+fn encode_lazily(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
+    memory.body.decode_lazily_into(bytes)?;
+    encode(memory)
+}
+
+/// The same edit as of [`rewrite`].
+fn rewrite_lazily(memory: &mut Memory, bytes: &[u8]) -> Result<()> {
+    memory.body.decode_lazily_into(bytes)?;
     memory.body.prologue(&memory.prologue)?;
     memory.body.before_ret(&memory.epilogue)?;
     encode(memory)
@@ -216,7 +239,10 @@ impl Corpus {
             bodies: Vec::new(),
         };
         let loaded = corpus::each_assembly(&Pinned::NET_8, |_, assembly| {
-            for body in assembly.methods().filter_map(|method| method.ok()?.body) {
+            for body in assembly
+                .all_methods()
+                .filter_map(|method| method.ok()?.body)
+            {
                 let start = corpus.bytes.len();
                 corpus.bytes.extend_from_slice(body);
                 corpus.bodies.push(start..corpus.bytes.len());

@@ -23,12 +23,14 @@ fn main() {
             };
             let name = name.trim_end_matches(");");
             let module = format!("profiler_{}", types.len());
-            // The module of all needs access to it.
-            let before = before.replace(
-                &format!("\nstruct {name}"),
-                &format!("\npub(crate) struct {name}"),
-            );
-            writeln!(code, "mod {module} {{\n{before}\n}}").expect("a string takes everything");
+            // The root needs access to it.
+            let private = format!("\nstruct {name}");
+            let visible = before.replace(&private, &format!("\npub(crate) struct {name}"));
+            writeln!(code, "mod {module} {{\n{visible}\n}}").expect("a string takes everything");
+            // The guide's tests use it.
+            if visible.contains(&format!("\npub struct {name}")) {
+                writeln!(code, "pub use {module}::{name};").expect("a string takes everything");
+            }
             types.push(format!("{module}::{name}"));
         }
     }

@@ -1,5 +1,5 @@
-// Makes the runtime compile so many methods of its core library, those of the first types by
-// name: Compiles COUNT.
+// `Compiles.dll COUNT` makes the runtime compile COUNT methods of its core library: those of the
+// types whose names come first in the alphabet.
 using System;
 using System.Linq;
 using System.Reflection;

@@ -2,9 +2,9 @@ using System;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
-// Works at the bottom of deep stacks, or on many threads: `Deep.dll FRAMES THREADS ROUNDS`. Each
-// thread calls so many frames deep. When all are there and a line was read, each executes so many
-// rounds of a hundred thousand calls.
+// Works on top of deep stacks, or on many threads: `Deep.dll FRAMES THREADS ROUNDS`. Each of the
+// THREADS makes FRAMES nested calls. When all have done so and a line was read, each executes ROUNDS
+// times a hundred thousand calls.
 namespace Deep
 {
     public static class Program

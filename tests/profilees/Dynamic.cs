@@ -56,7 +56,12 @@ namespace Dynamic
         private static Type Build()
         {
             AssemblyBuilder assembly = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("Built"), AssemblyBuilderAccess.Run);
-            TypeBuilder type = assembly.DefineDynamicModule("Built").DefineType("Sums", TypeAttributes.Public);
+            ModuleBuilder module = assembly.DefineDynamicModule("Built");
+            // A method that never has IL.
+            TypeBuilder shape = module.DefineType("Shape", TypeAttributes.Public | TypeAttributes.Abstract | TypeAttributes.Interface);
+            shape.DefineMethod("Area", MethodAttributes.Public | MethodAttributes.Abstract | MethodAttributes.Virtual | MethodAttributes.NewSlot, typeof(int), Type.EmptyTypes);
+            shape.CreateTypeInfo();
+            TypeBuilder type = module.DefineType("Sums", TypeAttributes.Public);
             MethodBuilder method = type.DefineMethod("Add", MethodAttributes.Public | MethodAttributes.Static, typeof(int), new[] { typeof(int), typeof(int) });
             ILGenerator il = method.GetILGenerator();
             il.Emit(OpCodes.Ldarg_0);

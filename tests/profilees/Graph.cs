@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 using System.Threading;
 
 // A fully known heap: `Graph.dll ENDING [COUNT]`. A snapshot of it finds the objects in the
-// comments below. With a COUNT there are in addition so many pairs of a Link and a small array.
+// comments below. With a COUNT there are also COUNT pairs of a Link and a small array.
 namespace Graph
 {
     // 1000 of them, each the only one that keeps a B and, through the array of an A, four C.

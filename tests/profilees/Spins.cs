@@ -4,7 +4,7 @@ using System.Threading;
 
 // Uses processors for a while, in known shares: 70 % in `Hot<int>.Seventy`, 20 % below thirty calls
 // of `Deep`, 10 % in `Ten`. `Spins.dll THREADS ROUNDS`: all threads together
-// execute so many rounds of a million steps. One more thread waits.
+// execute ROUNDS rounds of a million steps. One more thread waits.
 namespace Spins
 {
     public static class Program

@@ -187,10 +187,18 @@ namespace Stress
             return new WeakReference(right ? (object)context : typeof(Program));
         }
 
+        // Objects of a loaded context's types, which live until it is unloaded.
+        private static Node<int> last;
+        private static Node<Thrown> other;
+
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static int Answer(int n)
         {
-            return new Node<int> { Value = n }.Value + 41;
+            last = new Node<int> { Value = n };
+            other = new Node<Thrown> { Value = new Thrown(n) };
+            // It is on the stack long enough to be sampled, just before its module is unloaded.
+            Thread.Sleep(2);
+            return last.Value + 41;
         }
 
         private static bool Collect(int n)

@@ -3,10 +3,14 @@
 //   work N   compiles the method WorkN (N from 0 to 7) and a dynamic one, allocates, throws
 //   busy     two threads do such things without pause until ...
 //   calm     ... this
+//   unload   loads itself into a context and unloads that
+//   collect  collects all garbage
 //   end      (or the end of the input) ends with the exit code 5
 using System;
+using System.Reflection;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
+using System.Runtime.Loader;
 using System.Threading;
 
 namespace Waits
@@ -43,9 +47,35 @@ namespace Waits
                         thread.Join();
                     Console.WriteLine("calm");
                 }
+                else if (line == "unload")
+                {
+                    WeakReference context = Use();
+                    for (int n = 0; context.IsAlive && n < 200; n++)
+                    {
+                        GC.Collect();
+                        GC.WaitForPendingFinalizers();
+                    }
+                    Console.WriteLine(context.IsAlive ? "alive" : "unloaded");
+                }
+                else if (line == "collect")
+                {
+                    GC.Collect();
+                    Console.WriteLine("collected");
+                }
             }
             Console.WriteLine("ending");
             return 5;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static WeakReference Use()
+        {
+            var context = new AssemblyLoadContext("used", true);
+            Assembly again = context.LoadFromAssemblyPath(typeof(Program).Assembly.Location);
+            Type program = again.GetType("Waits.Program");
+            program.GetMethod("Catch", BindingFlags.Static | BindingFlags.NonPublic).Invoke(null, new object[] { 1 });
+            context.Unload();
+            return new WeakReference(context);
         }
 
         private static void KeepBusy()

@@ -20,6 +20,10 @@ namespace Watched
                 case "count": Counted.Run(Number(args, 1600)); break;
                 case "allocate": Allocated.Run(Number(args, 1600)); break;
                 case "many": Many.Run(Number(args, 300)); break;
+                case "mixed": Failures.Run(); Counted.Run(160); Allocated.Run(160); break;
+                case "crowd": Crowd.Run(Number(args, 5000)); break;
+                case "starved": Starved.Run(); break;
+                case "exhausted": Exhausted.Run(); break;
                 case "hour": Hour.Run(args[3], Number(args, 1000)); break;
                 default: Console.WriteLine("no such work"); return 2;
             }
@@ -60,6 +64,8 @@ namespace Watched
                     cancelled.WaitOne();
                     Console.WriteLine("cancelled");
                     return 5;
+                case "posix":
+                    return HandlePosixSignal();
                 case "child":
                     // The signals that a child blocks and ignores.
                     var grep = new ProcessStartInfo("grep", "-E \"SigBlk|SigIgn\" /proc/self/status");
@@ -72,6 +78,33 @@ namespace Watched
                     Console.WriteLine("no such ending");
                     return 2;
             }
+        }
+
+        // As "cancel", by PosixSignalRegistration, which .NET Core 3.1 does not have.
+        private static int HandlePosixSignal()
+        {
+            const string Space = "System.Runtime.InteropServices.";
+            Type registration = typeof(GC).Assembly.GetType(Space + "PosixSignalRegistration")
+                ?? Assembly.Load("System.Runtime.InteropServices").GetType(Space + "PosixSignalRegistration", true);
+            MethodInfo create = registration.GetMethod("Create");
+            ParameterInfo[] parameters = create.GetParameters();
+            MethodInfo handle = typeof(Program).GetMethod("Handle", BindingFlags.NonPublic | BindingFlags.Static);
+            Delegate handler = Delegate.CreateDelegate(parameters[1].ParameterType, handle);
+            using ((IDisposable)create.Invoke(null, new[] { Enum.Parse(parameters[0].ParameterType, "SIGTERM"), handler }))
+            {
+                Console.WriteLine("waiting");
+                Handled.WaitOne();
+            }
+            Console.WriteLine("handled");
+            return 6;
+        }
+
+        private static readonly ManualResetEvent Handled = new ManualResetEvent(false);
+
+        private static void Handle(object context)
+        {
+            context.GetType().GetProperty("Cancel").SetValue(context, true);
+            Handled.Set();
         }
 
         private static void Wait()
@@ -357,6 +390,102 @@ namespace Watched
             lasting = new Lasting[1000];
             for (int i = 0; i < lasting.Length; i++)
                 lasting[i] = new Lasting();
+        }
+    }
+
+    // Threads that all run at once, each with work of its own.
+    public static class Crowd
+    {
+        private static long sum;
+
+        public static void Run(int number)
+        {
+            var threads = new Thread[number];
+            var all = new CountdownEvent(number);
+            var go = new ManualResetEventSlim(false);
+            for (int i = 0; i < number; i++)
+            {
+                int mine = i;
+                threads[i] = new Thread(() =>
+                {
+                    all.Signal();
+                    go.Wait();
+                    Interlocked.Add(ref sum, Work(mine));
+                }, 256 * 1024);
+                threads[i].Start();
+            }
+            all.Wait();
+            go.Set();
+            foreach (Thread thread in threads)
+                thread.Join();
+            Console.WriteLine(number + " threads: " + sum);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Work(int number)
+        {
+            if (number % 100 == 0)
+            {
+                try { throw new TimeoutException("in a crowd"); }
+                catch (TimeoutException) { }
+            }
+            return new int[10].Length + number % 7;
+        }
+    }
+
+    // The thread pool has two threads, which wait until another thread releases them; the rest of its work is queued.
+    public static class Starved
+    {
+        public static void Run()
+        {
+            ThreadPool.SetMinThreads(2, 2);
+            ThreadPool.SetMaxThreads(2, 2);
+            var go = new ManualResetEvent(false);
+            var done = new CountdownEvent(40);
+            for (int i = 0; i < 40; i++)
+            {
+                bool waits = i < 20;
+                ThreadPool.QueueUserWorkItem(_ =>
+                {
+                    if (waits)
+                        go.WaitOne();
+                    done.Signal();
+                });
+            }
+            Thread.Sleep(500);
+            go.Set();
+            done.Wait();
+            Console.WriteLine("fed");
+        }
+    }
+
+    // All memory that the collector may have, and then the end of that.
+    public static class Exhausted
+    {
+        public static void Run()
+        {
+            for (int round = 0; round < 3; round++)
+            {
+                try
+                {
+                    Take();
+                    Console.WriteLine("there is no limit");
+                }
+                catch (OutOfMemoryException)
+                {
+                    Console.WriteLine("exhausted");
+                }
+                GC.Collect();
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Take()
+        {
+            var all = new List<byte[]>();
+            for (int i = 0; i < 20000; i++)
+                all.Add(new byte[50000]);
+            GC.KeepAlive(all);
         }
     }
 

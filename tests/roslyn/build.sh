@@ -20,7 +20,7 @@ compiler=$("$here/setup")
 # The working folder of the compiler: its contents are named by relative paths.
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-ln -s -- "$root/tests" "$root/examples" "$work/"
+ln -s -- "$root/tests" "$root/examples" "$root/clr_profiler_test" "$work/"
 mkdir "$work/generated"
 cd "$work"
 
@@ -100,15 +100,15 @@ END
 }
 
 for source in tests/profilees/*.cs; do
-    result=${source%.cs}.dll
-    case $result in
-        */StartupHook.dll) compile "$result" core31 -library -pdb:embedded "$source" ;;
-        *)
-            compile "$result" core31 -pdb:embedded "$source"
-            configure "$result" 3.1.0
-            ;;
-    esac
+    compile "${source%.cs}.dll" core31 -pdb:embedded "$source"
+    configure "${source%.cs}.dll" 3.1.0
 done
+# It runs programs in applications that have a runtime in them.
+compile clr_profiler_test/hook/StartupHook.dll core31 -library -pdb:embedded clr_profiler_test/hook/StartupHook.cs
+# The compiler as a command.
+compile clr_profiler_test/hook/Csc.dll net8 -reference:"$compiler/Microsoft.CodeAnalysis.dll" \
+    -reference:"$compiler/Microsoft.CodeAnalysis.CSharp.dll" clr_profiler_test/hook/Csc.cs
+configure clr_profiler_test/hook/Csc.dll 8.0.0
 # The assembly that rewritten code calls, apart from the programs, so that no runtime finds it by itself.
 # The key is public only: runtimes compare keys and do not check signatures.
 compile tests/profilees/helper/Helper.dll core31 -library -key:tests/profilees/helper/Helper.pub \
@@ -146,6 +146,16 @@ mark "$async"IL.dll Methods
 compile "$async.dll" core31 -pdb:embedded -reference:"$async"IL.dll "$async/RuntimeAsync.cs"
 configure "$async.dll" 3.1.0
 
+# The program of the runtime's own tests; its methods that the runtime makes asynchronous; and those of its parts that
+# .NET Core 3.1 does not have.
+own=tests/profilees/RuntimeTests
+assemble "$own"Async.dll "$own/Async.il"
+mark "$own"Async.dll Work
+compile "$own.dll" core31 -pdb:embedded -reference:"$own"Async.dll "$own"/*.cs
+configure "$own.dll" 3.1.0
+compile "$own"New.dll net8 -pdb:embedded "$own"/New/*.cs
+configure "$own"New.dll 8.0.0
+
 # The programs of all features of the language, by framework, optimisation and kind of PDB.
 language=tests/profilees/language
 sources=$(ls "$language"/*.cs | grep -v -e /Library.cs)
@@ -169,6 +179,19 @@ for name in NetDebug NetRelease NetBare; do
     configure "$language/$name.dll" 8.0.0
 done
 
+# Sources of all kinds for PDBs.
+sources=tests/profilees/pdb
+compile "$sources/SourcesDebug.dll" core31 -debug -pdb:portable "$sources/Sources.cs"
+compile "$sources/SourcesRelease.dll" core31 -pdb:embedded "$sources/Sources.cs"
+configure "$sources/SourcesDebug.dll" 3.1.0
+configure "$sources/SourcesRelease.dll" 3.1.0
+
+# The program that edits an assembly of its own while it runs, and the differences that it applies.
+edited=tests/profilees/HotReload
+compile tests/profilees/Edited.dll net8 -library -debug -pdb:portable "$edited/Edited.cs"
+compile tests/profilees/HotReload.dll net8 -pdb:embedded -reference:tests/profilees/Edited.dll "$edited/HotReload.cs"
+configure tests/profilees/HotReload.dll 8.0.0
+
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
 # The examples load these into programs. They reference only the core library: any other assembly might not
 # be loaded in the program, and would cost it two descriptors.
@@ -181,3 +204,17 @@ if [[ ! $found ]]; then
     exit 1
 fi
 [[ ${#list[@]} == 0 ]] || printf '%s\n' "${list[@]}" | "$compiler/compile" "$output"
+
+# differences ASSEMBLY SOURCE RESULT SYMBOL...: those of the assembly when its source is compiled with each symbol.
+differences() {
+    wanted "$1" || return 0
+    local host
+    host=$(sed -n "s/^exec '\([^']*\)'.*/\1/p" "$compiler/compile")
+    printf '%s\n' "Difference.dll net8 -reference:$compiler/Microsoft.CodeAnalysis.dll \
+-reference:$compiler/Microsoft.CodeAnalysis.CSharp.dll tests/roslyn/Difference.cs" |
+        "$compiler/compile" "$compiler"
+    cp "$compiler/Compile.runtimeconfig.json" "$compiler/Difference.runtimeconfig.json"
+    mkdir -p -- "$(dirname -- "$output/$3")"
+    "$host" "$compiler/Difference.dll" "$compiler/references/net8" "$output/$1" "$2" "$output/$3" "${@:4}"
+}
+differences tests/profilees/Edited.dll "$edited/Edited.cs" "$edited/Edited" FIRST SECOND

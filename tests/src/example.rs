@@ -1,11 +1,10 @@
 //! An example's executable, and folders for it to work in.
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::{env, fs, process};
 
 use crate::Runtime;
@@ -14,42 +13,71 @@ use crate::Runtime;
 #[derive(Debug, Clone, Copy)]
 pub struct Example(pub &'static str);
 
+/// All of them.
+const EXAMPLES: [&str; 11] = [
+    "alloc_profiler",
+    "call_counter",
+    "cpu_sampler",
+    "exception_logger",
+    "gc_monitor",
+    "heap_snapshot",
+    "hot_patch",
+    "jit_logger",
+    "method_logger",
+    "method_tracer",
+    "return_inspector",
+];
+
+/// Builds all examples that are not up to date, by one call of cargo, and returns their folder.
+fn build() -> PathBuf {
+    // The tests' own folder: `target/debug/deps/NAME`.
+    let test = env::current_exe().expect("a test knows its path");
+    let folder = test
+        .parent()
+        .and_then(Path::parent)
+        .expect("a test is in `target/PROFILE/deps`");
+    let profile = if cfg!(debug_assertions) {
+        "dev"
+    } else {
+        "release"
+    };
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo
+        .args(["build", "--profile", profile, "--target-dir"])
+        .arg(folder.parent().expect("`target` is above `target/PROFILE`"))
+        .args(
+            EXAMPLES
+                .iter()
+                .flat_map(|name| ["-p", name, "--example", name]),
+        )
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    let built = cargo.output().expect("cargo starts");
+    let words = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{words}");
+    folder.join("examples")
+}
+
+/// The folder of the examples, which are built at the first call.
+fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build)
+}
+
+/// Waits until the library of an example is complete: another test of this program may be building it.
+pub(crate) fn settle(library: &str) {
+    if EXAMPLES.contains(&library) {
+        built();
+    }
+}
+
 impl Example {
     /// The executable and, as a side effect, its library: built now, unless they are up to date.
     ///
     /// # Panics
     ///
-    /// If it cannot be built.
+    /// If the examples cannot be built.
     pub fn executable(self) -> PathBuf {
-        static BUILT: Mutex<Option<HashMap<&'static str, PathBuf>>> = Mutex::new(None);
-        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-        let built = built.get_or_insert_default();
-        built.entry(self.0).or_insert_with(|| self.build()).clone()
-    }
-
-    fn build(self) -> PathBuf {
-        // The tests' own folder: `target/debug/deps/NAME`.
-        let test = env::current_exe().expect("a test knows its path");
-        let folder = test
-            .parent()
-            .and_then(Path::parent)
-            .expect("a test is in `target/PROFILE/deps`");
-        let profile = if cfg!(debug_assertions) {
-            "dev"
-        } else {
-            "release"
-        };
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo
-            .args(["build", "-p", self.0, "--example", self.0])
-            .args(["--profile", profile, "--target-dir"])
-            .arg(folder.parent().expect("`target` is above `target/PROFILE`"))
-            .current_dir(env!("CARGO_MANIFEST_DIR"));
-        let built = cargo.output().expect("cargo starts");
-        let words = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{words}");
-        let file = format!("{}{}", self.0, env::consts::EXE_SUFFIX);
-        folder.join("examples").join(file)
+        built().join(format!("{}{}", self.0, env::consts::EXE_SUFFIX))
     }
 
     /// The example on a runtime: first its own options, then a program with its arguments.

@@ -22,9 +22,11 @@ chapters! {
     FirstProfiler = "first-profiler.md";
     CallbacksAndEvents = "callbacks-and-events.md";
     Components = "components.md";
+    Composing = "composing.md";
     Errors = "errors.md";
     ThreadsAndLocks = "threads-and-locks.md";
     Metadata = "metadata.md";
+    Patterns = "patterns.md";
     ObjectsAndGc = "objects-and-gc.md";
     Memory = "memory.md";
     HeapGraphs = "heap-graphs.md";
@@ -32,16 +34,24 @@ chapters! {
     Sampling = "sampling.md";
     Hooks = "hooks.md";
     EventPipe = "eventpipe.md";
+    SourceLines = "source-lines.md";
+    Instrumentation = "instrumentation.md";
+    Loggers = "loggers.md";
+    Patches = "patches.md";
     RewritingIl = "rewriting-il.md";
     Helpers = "helpers.md";
     MetadataEmission = "metadata-emission.md";
     Rejit = "rejit.md";
     Tracing = "tracing.md";
     IlAlone = "il-alone.md";
+    ReadingAssemblies = "reading-assemblies.md";
+    Command = "command.md";
+    Testing = "testing.md";
     Debugging = "debugging.md";
     AttachAndDetach = "attach-and-detach.md";
     Deploying = "deploying.md";
     Troubleshooting = "troubleshooting.md";
+    SupportedVersions = "supported-versions.md";
     Faq = "faq.md";
 }
 
@@ -160,6 +170,45 @@ mod tests {
         assert!(texts.len() > CHAPTERS.len() + 10, "{texts:#?}");
         let broken: Vec<String> = texts.iter().flat_map(|file| broken_links(file)).collect();
         assert_eq!(broken, [""; 0]);
+    }
+
+    /// Repository pages show the lines that rustdoc and mdBook hide.
+    #[test]
+    fn no_block_of_rust_has_hidden_lines() {
+        for file in texts() {
+            let text = text(&file);
+            let mut is_rust = false;
+            for (number, line) in text.lines().enumerate() {
+                let line = line.trim_start();
+                if let Some(kind) = line.strip_prefix("```") {
+                    is_rust = kind.starts_with("rust");
+                }
+                let is_hidden = is_rust && (line == "#" || line.starts_with("# "));
+                assert!(!is_hidden, "{}:{}: {line}", file.display(), number + 1);
+            }
+        }
+    }
+
+    /// The numbers of lines that the chapter of the loggers says, without those that are empty or a `use`.
+    #[test]
+    fn the_loggers_are_short() {
+        let profilers = |file: &str, most: usize| {
+            let text = text(&folder().join(file));
+            let blocks = text.split("```rust\n").skip(1);
+            let blocks = blocks.filter_map(|block| block.split("```").next());
+            let lengths = blocks.filter(|block| block.contains("\nregister!("));
+            let lengths: Vec<usize> = lengths
+                .map(|block| {
+                    let lines = block.lines();
+                    let counted = |line: &&str| !line.is_empty() && !line.starts_with("use ");
+                    lines.filter(counted).count()
+                })
+                .collect();
+            assert!(lengths.iter().all(|length| *length <= most), "{lengths:?}");
+            lengths.len()
+        };
+        assert_eq!(profilers("loggers.md", 26), 3);
+        assert_eq!(profilers("instrumentation.md", 14), 1);
     }
 
     #[test]

@@ -27,17 +27,27 @@ struct ApiReadme;
 pub mod coverage;
 mod example;
 mod guide;
-mod process;
 mod recorder;
-mod running;
 mod runtimes;
 mod sample;
 mod scenario;
 mod waits;
 
+pub use clr_profiler_test::{Finished, Running, Runtime};
 pub use example::{Example, Folder};
-pub use process::{Finished, STRESS, has_line};
-pub use running::Running;
-pub use runtimes::{Runtime, matrix, runtimes, runtimes_where};
-pub use sample::Sample;
-pub use scenario::{Scenario, Started, clsid, name_of, profilee};
+pub use runtimes::{matrix, runtimes, runtimes_where};
+pub use sample::{Sample, seed};
+pub use scenario::{Scenario, Started, clsid, has_line, name_of, profilee};
+
+/// The [`output`](Finished::output) of `Stress`, which does everything at once and checks it.
+pub const STRESS: (Option<i32>, &str, &str) = (
+    Some(11),
+    "Compile right True done True\n\
+     Instantiate right True done True\n\
+     Allocate right True done True\n\
+     Throw right True done True\n\
+     Start right True done True\n\
+     Load right True done True\n\
+     Collect right True done True\n",
+    "",
+);

@@ -3,7 +3,7 @@
 use std::{env, thread};
 
 /// A number for the calling test: another one for each test and each `SCENARIO_SEED`.
-pub(crate) fn seed() -> usize {
+pub fn seed() -> usize {
     let seed = env::var("SCENARIO_SEED").unwrap_or_default();
     let thread = thread::current();
     let test = thread.name().unwrap_or_default();

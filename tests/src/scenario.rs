@@ -1,18 +1,17 @@
-//! A scenario: a program, a profiler, and the assertions about them on each runtime.
+//! The scenarios of this workspace: those of `clr_profiler_test`, with profilers by name and libraries that were built
+//! with the tests.
 
 use std::any::type_name;
+use std::env;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
-use std::{env, fs, process, thread};
 
 use clr_profiler::__private::ProfilerClass;
-use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_beside};
+use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library_next_to};
 
-use crate::process::{PATIENCE, has_line};
-use crate::{Finished, Running, Runtime, recorder, runtimes_where};
+use crate::example::settle;
+use crate::{Finished, Runtime, recorder, runtimes_where};
 
 /// The path of a profiled program, `profilees/NAME.dll`.
 ///
@@ -24,6 +23,11 @@ pub fn profilee(name: &str) -> PathBuf {
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("profilees"),
     };
     folder.join(format!("{name}.dll"))
+}
+
+/// Whether a log has this line.
+pub fn has_line(log: &str, line: &str) -> bool {
+    log.lines().any(|logged| logged == line)
 }
 
 /// The class id of a profiler: of a scenario's by the name of its type, of others by their text.
@@ -41,13 +45,11 @@ pub fn name_of<P: ProfilerClass>() -> &'static str {
 /// A program to run, without or with a profiler.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    program: PathBuf,
-    arguments: Vec<String>,
-    variables: Vec<(String, String)>,
+    /// The program alone: its profilers are added to each run.
+    program: clr_profiler_test::Scenario,
     library: String,
     profiler: Option<String>,
     notification_profilers: Vec<String>,
-    startup_hooks: Vec<PathBuf>,
     is_recorded: bool,
 }
 
@@ -60,13 +62,13 @@ impl Scenario {
     /// A program at another path.
     pub fn at(program: PathBuf) -> Self {
         Self {
-            program,
-            arguments: Vec::new(),
-            variables: Vec::new(),
+            // A failed start is in the log, too.
+            program: clr_profiler_test::Scenario::new(program)
+                .log("SCENARIO_LOG")
+                .log("CLR_PROFILER_DIAGNOSTICS"),
             library: "scenarios".to_owned(),
             profiler: None,
             notification_profilers: Vec::new(),
-            startup_hooks: Vec::new(),
             is_recorded: false,
         }
     }
@@ -74,14 +76,28 @@ impl Scenario {
     /// An argument of the program.
     #[must_use]
     pub fn arg(mut self, argument: &str) -> Self {
-        self.arguments.push(argument.to_owned());
+        self.program = self.program.arg(argument);
+        self
+    }
+
+    /// Arguments of the program.
+    #[must_use]
+    pub fn args(mut self, arguments: &[&str]) -> Self {
+        self.program = self.program.args(arguments);
         self
     }
 
     /// An environment variable of the program.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
-        self.variables.push((name.to_owned(), value.to_owned()));
+        self.program = self.program.env(name, value);
+        self
+    }
+
+    /// An assembly that the runtime runs before the program.
+    #[must_use]
+    pub fn startup_hook(mut self, assembly: PathBuf) -> Self {
+        self.program = self.program.startup_hook(assembly);
         self
     }
 
@@ -105,13 +121,6 @@ impl Scenario {
         self
     }
 
-    /// An assembly that the runtime runs before the program.
-    #[must_use]
-    pub fn startup_hook(mut self, assembly: PathBuf) -> Self {
-        self.startup_hooks.push(assembly);
-        self
-    }
-
     /// A library other than that of the scenarios, such as an example's.
     #[must_use]
     pub fn library(mut self, name: &str) -> Self {
@@ -131,19 +140,17 @@ impl Scenario {
     #[must_use]
     pub fn recorded_in(mut self, folder: &Path) -> Self {
         self.is_recorded = true;
-        self.env("CLR_PROFILER_RECORD_FOLDER", &folder.to_string_lossy())
-            .env("CLR_PROFILER_RECORD_RUNTIME", "any")
-            .env("CLR_PROFILER_RECORD_SCENARIO", "any")
+        self.env(recorder::FOLDER, &folder.to_string_lossy())
     }
 
     /// Runs the program on this runtime under the profiler, if one was named.
     pub fn run_on(&self, runtime: &Runtime) -> Finished {
-        self.run(runtime, self.profiler.as_deref())
+        self.profiled(runtime).run_on(runtime)
     }
 
     /// Runs the program on this runtime without a profiler.
     pub fn run_plain(&self, runtime: &Runtime) -> Finished {
-        self.run(runtime, None)
+        self.program.run_plain(runtime)
     }
 
     /// Runs the program under the profiler on each of the [`runtimes`](crate::runtimes) of this test.
@@ -159,70 +166,43 @@ impl Scenario {
     ) {
         for runtime in runtimes_where(is_wanted) {
             println!("on {}", runtime.name);
-            assert(runtime, &self.run(runtime, self.profiler.as_deref()));
+            assert(runtime, &self.run_on(runtime));
         }
     }
 
     /// Runs the program on each runtime twice, without and with the profiler.
     pub fn compare(&self, assert: impl Fn(&Finished, &Finished)) {
-        self.on_each_runtime(|runtime, profiled| assert(&self.run(runtime, None), profiled));
+        self.on_each_runtime(|runtime, profiled| assert(&self.run_plain(runtime), profiled));
+    }
+
+    /// The program on this runtime under the profiler, as a command. There is no log.
+    pub fn command_on(&self, runtime: &Runtime) -> Command {
+        self.profiled(runtime).command_on(runtime)
     }
 
     /// Starts the program on this runtime under the profiler, if one was named.
     pub fn start(&self, runtime: &Runtime) -> Started {
-        let log = Scratch::file("log");
-        let command = self.command(
-            runtime,
-            self.profiler.as_deref(),
-            &self.notification_profilers,
-            &log,
-        );
-        Started {
-            running: Running::start(command),
-            log,
-        }
+        Started(self.profiled(runtime).start(runtime))
     }
 
-    fn run(&self, runtime: &Runtime, profiler: Option<&str>) -> Finished {
-        let log = Scratch::file("log");
-        let mut finished = Finished::of(self.command(runtime, profiler, &[], &log));
-        finished.log = log.read();
-        finished
-    }
-
-    fn command(
-        &self,
-        runtime: &Runtime,
-        profiler: Option<&str>,
-        notification_profilers: &[String],
-        log: &Scratch,
-    ) -> Command {
-        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        let mut launch = runtime.launch(&self.program, &arguments);
-        launch.env("SCENARIO_LOG", &log.0);
-        // Messages about a failed start belong to the test, not to the program's stderr.
-        launch.env("CLR_PROFILER_DIAGNOSTICS", &log.0);
-        for (name, value) in recorder::names(runtime) {
-            launch.env(name, value);
-        }
-        for (name, value) in &self.variables {
-            launch.env(name, value);
-        }
-        for hook in &self.startup_hooks {
-            launch.startup_hook(hook);
-        }
-        if let Some(name) = profiler {
-            launch.profiler(self.profiler_library(name));
-        }
-        for name in notification_profilers {
-            launch.notification_profiler(self.profiler_library(name));
-        }
-        let mut command = launch.command().unwrap_or_else(|error| panic!("{error}"));
+    /// The program with its profilers.
+    fn profiled(&self, runtime: &Runtime) -> clr_profiler_test::Scenario {
+        let mut program = self.program.clone();
         if self.is_recorded {
-            command.env("CLR_PROFILER_RECORDED_LIBRARY", self.library_path());
-            command.env("CORECLR_PROFILER_PATH", beside_test("recorder"));
+            program = program.adjust_command(recorder::interpose);
         }
-        command
+        if self.is_recorded || recorder::is_wanted() {
+            for (name, value) in recorder::names(runtime) {
+                program = program.env(name, &value);
+            }
+        }
+        if let Some(name) = &self.profiler {
+            program = program.profiler_library(self.profiler_library(name));
+        }
+        for name in &self.notification_profilers {
+            program = program.notification_profiler(self.profiler_library(name));
+        }
+        program
     }
 
     /// The library of the scenarios' profilers, with the profiler that [`profiler`](Self::profiler) calls by this name.
@@ -235,100 +215,48 @@ impl Scenario {
         ProfilerLibrary::new(path, clsid(name)).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn library_path(&self) -> PathBuf {
-        beside_test(&self.library)
+    /// The path of the library.
+    ///
+    /// # Panics
+    ///
+    /// If it was not built.
+    pub fn library_path(&self) -> PathBuf {
+        settle(&self.library);
+        built_library(&self.library)
     }
 }
 
 /// A library that was built with the tests.
-pub(crate) fn beside_test(library: &str) -> PathBuf {
+pub(crate) fn built_library(library: &str) -> PathBuf {
     let test = env::current_exe().expect("a test has a path");
-    find_library_beside(&test, library).unwrap_or_else(|error| panic!("{error}"))
+    find_library_next_to(&test, library).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A running program, and the log of the profilers that are loaded into it.
 #[derive(Debug)]
-pub struct Started {
-    running: Running,
-    log: Scratch,
-}
+pub struct Started(clr_profiler_test::Started);
 
 impl Started {
-    /// The text that profilers have written so far.
-    pub fn log(&self) -> String {
-        self.log.read()
-    }
-
-    /// Waits until a profiler has written this line.
-    ///
-    /// # Panics
-    ///
-    /// If it does not.
-    pub fn until_logged(&self, line: &str) {
-        self.until(line, |log| has_line(log, line));
-    }
-
-    /// Waits until this is true for the text that profilers have written.
-    ///
-    /// # Panics
-    ///
-    /// If it does not become true.
-    pub fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let log = self.log();
-            if is_so(&log) {
-                return;
-            }
-            assert!(Instant::now() < deadline, "{what}: not in {log}");
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
     /// Lets the program end; the result includes the log.
     ///
     /// # Panics
     ///
     /// If it does not end.
     pub fn finish(self) -> Finished {
-        let mut finished = self.running.finish();
-        finished.log = self.log.read();
-        finished
+        self.0.finish()
     }
 }
 
 impl Deref for Started {
-    type Target = Running;
+    type Target = clr_profiler_test::Started;
 
-    fn deref(&self) -> &Running {
-        &self.running
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
 impl DerefMut for Started {
-    fn deref_mut(&mut self) -> &mut Running {
-        &mut self.running
-    }
-}
-
-/// A file of this test only, removed at the end.
-#[derive(Debug)]
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn read(&self) -> String {
-        fs::read_to_string(&self.0).unwrap_or_default()
-    }
-
-    fn file(kind: &str) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self(env::temp_dir().join(format!("clr_profiler-{kind}-{}-{number}", process::id())))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }

@@ -1,14 +1,13 @@
 //! The values of every custom attribute of the runtimes are decoded.
 
-#[path = "corpus/files.rs"]
-mod files;
-
 use std::collections::BTreeMap;
 
 use assembly_reader::{Assembly, Framework};
+use clr_metadata::rows::CustomAttributeRow;
 use clr_profiler_il::attribute::{ArgumentValue, AttributeValue, NamedArgumentKind};
-use clr_profiler_il::signature::TypeSig;
 use examples_support::Pinned;
+
+use crate::corpus::files;
 
 /// The counts, to notice if something is skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,28 +66,14 @@ fn check(pinned: &Pinned, expected: &Figures) {
     for (index, (name, _)) in files.iter().enumerate() {
         let assembly = framework.get(index).expect("an assembly");
         let tokens = framework.tokens(index).expect("an assembly");
-        for attribute in assembly.custom_attributes() {
-            let (constructor, blob) = attribute.expect("an attribute");
-            let signature = assembly.method_signature(constructor).expect("a signature");
-            // The arguments of a generic attribute.
-            let owner = match tokens.owner(constructor) {
-                Some(TypeSig::GenericInstance { arguments, .. }) => arguments,
-                _ => Vec::new(),
-            };
-            let parameters: Vec<TypeSig> = signature
-                .params
-                .into_iter()
-                .map(|parameter| match parameter {
-                    TypeSig::Var(number) => owner[number as usize].clone(),
-                    parameter => parameter,
-                })
-                .collect();
-            match AttributeValue::decode(blob, &parameters, |of| tokens.underlying(of)) {
+        for row in assembly.rows::<CustomAttributeRow>() {
+            let row = row.expect("an attribute");
+            match assembly.attribute_value(&row, |of| tokens.underlying(of)) {
                 Ok(value) => figures.add(&value),
                 Err(error) => failures
                     .entry(name)
                     .or_default()
-                    .push(format!("{constructor} {blob:02x?}: {error}")),
+                    .push(format!("{row:?}: {error}")),
             }
         }
     }

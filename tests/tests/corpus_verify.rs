@@ -2,9 +2,6 @@
 //! unchanged, with code before and after it, and wrapped; and the depth of its stack is computed and compared with
 //! the declared one.
 
-#[path = "corpus/files.rs"]
-mod files;
-
 use assembly_reader::{Assembly, Framework, Method, Tokens};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
@@ -16,6 +13,8 @@ use clr_profiler_il::verify::MethodContext;
 use clr_profiler_il::wrap::{Caught, MethodShape, Wrap};
 use clr_profiler_tests::Sample;
 use examples_support::Pinned;
+
+use crate::corpus::files;
 
 /// The counts for the bodies of a runtime.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -196,7 +195,7 @@ impl Checked<'_> {
     /// Code around all of it, with access to the result or the exception.
     fn wrapped(&mut self, body: &MethodBody, context: &MethodContext<'_>, method: &Method<'_>) {
         let assembly = self.assembly;
-        let flags = assembly.method_flags(method.token).expect("flags");
+        let flags = assembly.row(method.token).expect("flags");
         let Ok(mut shape) =
             MethodShape::new(context.signature).implementation(flags.implementation)
         else {
@@ -265,7 +264,7 @@ fn check(pinned: &Pinned, expected: &Figures) {
             figures,
             failures,
         };
-        for (number, method) in checked.assembly.methods().enumerate() {
+        for (number, method) in checked.assembly.all_methods().enumerate() {
             if sample.has(number) {
                 checked.method(&method.expect("a method"));
             }

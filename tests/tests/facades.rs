@@ -68,7 +68,7 @@ fn a_guard_holds() {
 
 #[test]
 fn calls_are_logged() {
-    let options = ["--filter", "Helped.Program.", "--count"];
+    let options = ["--methods", "Helped.Program.*", "--count"];
     under(Example("method_logger"), &options, |calls| {
         for (method, expected) in [("Outer", 2), ("Inner", 2), ("Take", 3)] {
             let method = format!(" Helped.Program.{method}(");
@@ -81,8 +81,8 @@ fn calls_are_logged() {
 #[test]
 fn results_are_shown() {
     for options in [
-        &["--filter", "Helped.Program."][..],
-        &["--filter", "Helped.Program.", "--native"],
+        &["--methods", "Helped.Program.*"][..],
+        &["--methods", "Helped.Program.*", "--native"],
     ] {
         under(Example("return_inspector"), options, |results| {
             // The second calls throw.

@@ -2,8 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
-use std::time::Duration;
-use std::{env, fs, process, thread};
+use std::cell::Cell;
+use std::path::Path;
+use std::{env, fs, process};
 
 use clr_profiler_launcher::Attach;
 use clr_profiler_tests::{Finished, Runtime, Scenario, runtimes};
@@ -25,10 +26,14 @@ const PIPES: &str = "2E8A4B6C-7D15-4F3E-A9B0-5C6D7E8F9016";
 const HOTTEST: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F740";
 const KEEPERS: &str = "3A6E7C54-9B0C-4B62-8E1F-54D0C2A9F741";
 const LATE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605108";
-const BESIDE: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
+const MODULE_LOGGER: &str = "4B7A9C10-6E5D-4F3B-A2C1-9D8E7F605109";
 const ANNOUNCE: &str = "9C2E4D50-1F6B-4A7E-B3D8-6A5B4C3D2E0A";
 const HELPER: &str = "2D7F9B31-8E4C-4A15-9D60-7C8B9A0F1E0B";
 const SUMS: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E81E";
+const ANNOUNCER: &str = "6B0F7C6E-2B8C-4C53-9D0B-0B6C5F3C7A12";
+const CALL_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F631";
+const RESULT_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F632";
+const GUARDS: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F633";
 const SWITCH: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E80C";
 
 fn scenario(program: &str) -> Scenario {
@@ -259,33 +264,39 @@ fn stacks_are_sampled() {
         let mut program = scenario.start(runtime);
         assert_eq!(program.line(), "ready");
         // It waits for a line.
-        thread::sleep(Duration::from_millis(1500));
+        program.until_told(" < System.Console.ReadLine() < Waits.Program.Main()");
         assert_eq!(program.ask("work 3"), "worked 333");
         let finished = program.finish();
         assert_eq!(finished.status.code(), Some(5), "{}", finished.stderr);
-        let mut stacks = finished.stderr.lines();
-        let reads = " < System.Console.ReadLine() < Waits.Program.Main()";
-        let waits = stacks.any(|stack| stack.contains(reads));
-        assert!(waits, "{}", finished.stderr);
     }
 }
 
 #[test]
 fn what_runs_most_is_sampled_most() {
-    let scenario = scenario("Spins").profiler(HOTTEST).arg("1").arg("320");
+    // The start of a program is sampled, too, and takes longer on a busy machine: then the program runs for longer,
+    // in which the start is a smaller share. Without the start it is 0.7.
+    let mut runs = [("320", 0.4), ("1280", 0.5), ("5120", 0.6)].into_iter();
+    let is_most = runs.any(|(rounds, least)| share_of_hottest(rounds) > least);
+    assert!(is_most, "however long the program runs");
+}
+
+/// The share of the function that runs most in the samples of a program of so many rounds, where it is least.
+fn share_of_hottest(rounds: &str) -> f64 {
+    let scenario = scenario("Spins").profiler(HOTTEST).arg("1").arg(rounds);
+    let least = Cell::new(1.0_f64);
     watches(&scenario, |profiled| {
         let words = &profiled.stderr;
-        assert!(
-            words.starts_with("Spins.Program+Hot<int>.Seventy(): "),
-            "{words}"
-        );
+        println!("{rounds} rounds: {words}");
         let counts = words
-            .rsplit_once(": ")
-            .and_then(|(_, counts)| counts.trim().split_once(" of "));
-        let (own, all) = counts.unwrap_or_else(|| panic!("{words}"));
+            .strip_prefix("Spins.Program+Hot<int>.Seventy(): ")
+            .and_then(|counts| counts.trim().split_once(" of "));
+        // Another one, or none: it was not sampled most.
+        let (own, all) = counts.unwrap_or(("0", "1"));
         let [own, all] = [own, all].map(|count| count.parse::<u32>().unwrap());
-        assert!(own * 10 > all * 4 && own <= all, "{words}");
+        assert!(own <= all, "{words}");
+        least.set(least.get().min(f64::from(own) / f64::from(all)));
     });
+    least.get()
 }
 
 #[test]
@@ -295,21 +306,16 @@ fn what_keeps_most_of_a_heap_is_told() {
         println!("on {}", runtime.name);
         let mut program = scenario.start(runtime);
         assert_eq!(program.line(), "built");
-        // It waits for a line.
-        thread::sleep(Duration::from_millis(5000));
+        // The contents of static fields keep the pairs, of 56 bytes at least. It waits for a line, so there will be such
+        // a graph; earlier ones are of a program that starts.
+        program.until_line("graph of the whole heap", |line| {
+            let total = line.strip_prefix("object[]: ");
+            let bytes = total.and_then(|total| total.split_once(" objects keep "));
+            let bytes = bytes.and_then(|(_, bytes)| bytes.strip_suffix(" bytes"));
+            bytes.is_some_and(|bytes| bytes.parse::<u64>().is_ok_and(|bytes| bytes > 20_000 * 56))
+        });
         let finished = program.finish();
         assert_eq!(finished.status.code(), Some(0), "{}", finished.stderr);
-        // The contents of static fields.
-        assert!(
-            finished.stderr.starts_with("object[]: "),
-            "{}",
-            finished.stderr
-        );
-        assert!(
-            finished.stderr.contains(" objects keep "),
-            "{}",
-            finished.stderr
-        );
     }
 }
 
@@ -337,17 +343,17 @@ fn attached_it_catches_up() {
 }
 
 #[test]
-fn beside_another_profiler() {
+fn next_to_another_profiler() {
     let scenario = scenario("Waits")
         .profiler(MY_PROFILER)
-        .notification_profiler(BESIDE);
+        .notification_profiler(MODULE_LOGGER);
     for runtime in runtimes() {
         println!("on {}", runtime.name);
         let finished = scenario.start(runtime).finish();
         says(&finished, "[jit] Waits.Program.Main()");
         let mut lines = finished.stderr.lines();
-        let beside = lines.any(|line| line.ends_with("Waits.dll"));
-        assert_eq!(beside, runtime.major >= 5, "{}", finished.stderr);
+        let is_logged = lines.any(|line| line.ends_with("Waits.dll"));
+        assert_eq!(is_logged, runtime.major >= 5, "{}", finished.stderr);
     }
 }
 
@@ -373,6 +379,110 @@ fn a_method_that_was_added_is_called() {
 fn rewritten_code_calls_rust() {
     watches(&scenario("Metadata").profiler(SUMS), |profiled| {
         says(profiled, "sum 4");
+    });
+}
+
+/// The program of the examples, which the guide's profilers of methods are for.
+fn sample() -> Scenario {
+    let path = "../examples/support/samples/Sample.dll";
+    Scenario::at(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).library("guide_profilers")
+}
+
+/// The lines of the program, and those of which this is true.
+fn lines_and(profiled: &Finished, is_own: impl Fn(&str) -> bool) -> (Vec<&str>, Vec<&str>) {
+    assert_eq!(profiled.stderr, "");
+    profiled.stdout.lines().partition(|line| !is_own(line))
+}
+
+#[test]
+fn calls_are_logged_by_another_assembly() {
+    let helper = Path::new(env!("CARGO_MANIFEST_DIR")).join("profilees/helper/Helper.dll");
+    let scenario = sample().env("LOGGER", helper.to_str().unwrap());
+    scenario.profiler(CALL_LOGGER).compare(|plain, profiled| {
+        assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
+        let log: Vec<&str> = profiled.log.lines().collect();
+        let sold = [
+            "> Shop.Store.Sell(string, int)",
+            "< Shop.Store.Sell(string, int)",
+        ];
+        // Two were sold, and one was out of stock: it has an end, too.
+        let calls = log.windows(2).filter(|lines| lines[..] == sold);
+        assert_eq!(calls.count(), 3, "{log:#?}");
+        assert!(log.contains(&"> Shop.Store..ctor()"), "{log:#?}");
+        assert!(log.iter().all(|line| line.contains(" Shop.Store.")));
+    });
+}
+
+#[test]
+fn results_of_all_types_are_logged() {
+    sample().profiler(RESULT_LOGGER).compare(|plain, profiled| {
+        let (lines, results) = lines_and(profiled, |line| line.starts_with("[result] "));
+        assert_eq!(lines, plain.stdout.lines().collect::<Vec<_>>());
+        assert_eq!(profiled.status, plain.status);
+        let is_logged = |start: &str, value: &str| {
+            let line = |line: &&&str| {
+                line.strip_prefix("[result] ")
+                    .is_some_and(|it| it.starts_with(start) && it.ends_with(&format!(": {value}")))
+            };
+            assert!(
+                results.iter().find(line).is_some(),
+                "{start}: {value} in {results:#?}"
+            );
+        };
+        // A struct, a string, a boolean; a type parameter that is a number, a struct, a string; a number; an
+        // iterator's enumerable.
+        is_logged("Shop.Store.Sell(string, int)", "1.05");
+        is_logged("Shop.Program.TrySell(", "sold 3 apple for 1.05");
+        is_logged("Shop.Shelf", "True");
+        is_logged("Shop.Tools.Pick.Largest", "40");
+        is_logged("Shop.Tools.Pick.Largest", "0.50");
+        is_logged("Shop.Tools.Pick.Largest", "plum");
+        is_logged("Shop.Store+Journal", "2");
+        is_logged("Shop.Store.Inventory()", "Shop.Store+<Inventory>d__10");
+        is_logged("Shop.Program.Main(string[])", "0");
+    });
+}
+
+#[test]
+fn catch_and_finally_are_configured() {
+    let guards = "catch Shop.OutOfStockException Shop.Store.Sell\nfinally Shop.Program.TrySell";
+    let scenario = sample().env("GUARDS", guards).profiler(GUARDS);
+    scenario.compare(|plain, profiled| {
+        assert_eq!(profiled.status, plain.status);
+        let is_own = |line: &str| line == "[left]" || line.starts_with("   at ");
+        let (lines, own) = lines_and(profiled, is_own);
+        assert_eq!(own.iter().filter(|line| **line == "[left]").count(), 3);
+        // The sale that fails has a result.
+        let expected = plain.stdout.replace(
+            "refused: no pear left",
+            "Shop.OutOfStockException: no pear left\nsold 5 pear for 0.00",
+        );
+        assert_ne!(expected, plain.stdout);
+        assert_eq!(lines, expected.lines().collect::<Vec<_>>());
+    });
+    let wrong = sample()
+        .env("GUARDS", "try Shop.Store.Sell")
+        .profiler(GUARDS);
+    wrong.on_each_runtime(|_, profiled| {
+        let message = "`try Shop.Store.Sell` is neither catch nor finally";
+        assert!(profiled.stderr.contains(message), "{}", profiled.stderr);
+    });
+}
+
+#[test]
+fn the_methods_of_a_class_are_announced() {
+    sample().profiler(ANNOUNCER).compare(|plain, profiled| {
+        assert_eq!(profiled.status.code(), plain.status.code(), "{profiled:?}");
+        assert_eq!(profiled.stderr, plain.stderr);
+        let (announced, others): (Vec<_>, Vec<_>) = profiled
+            .stdout
+            .lines()
+            .partition(|line| line.starts_with("Shop.Store."));
+        assert_eq!(others, plain.stdout.lines().collect::<Vec<_>>());
+        assert!(
+            announced.contains(&"Shop.Store.Sell(string, int)"),
+            "{announced:?}"
+        );
     });
 }
 

@@ -124,7 +124,12 @@ fn callbacks_need_the_flags_that_the_guide_says() {
 fn calls_that_are_named_exist() {
     let mut sources = String::new();
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for package in ["clr_profiler", "clr_profiler_il", "clr_profiler_launcher"] {
+    for package in [
+        "clr_metadata",
+        "clr_profiler",
+        "clr_profiler_il",
+        "clr_profiler_launcher",
+    ] {
         collect(&top.join(package).join("src"), &mut sources);
     }
     let mut known = 0;

@@ -113,6 +113,7 @@ impl Random {
 /// An example on a program: its options, and words of its results. `None` if the results are empty.
 fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, String) {
     let part = program.part().to_owned();
+    let patterns = format!("{part}**");
     let file = |name: &str, content: String| {
         let path = folder.path(name);
         fs::write(&path, content).unwrap();
@@ -120,21 +121,22 @@ fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, St
     };
     let list = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match example {
-        "jit_logger" => (list(&["--filter", &part]), part),
+        "jit_logger" => (list(&["--methods", &patterns]), part),
         "gc_monitor" => (Vec::new(), "gen".to_owned()),
         "exception_logger" => (Vec::new(), String::new()),
         "cpu_sampler" | "heap_snapshot" => (Vec::new(), String::new()),
-        "call_counter" => (list(&["--filter", &part]), part),
+        "call_counter" => (list(&["--methods", &patterns]), part),
         "alloc_profiler" => (Vec::new(), "System.".to_owned()),
         // Methods of assemblies `Microsoft.*` are not wrapped.
         "method_logger" if program == Compiles => (Vec::new(), "Compiler.Program.Main".to_owned()),
-        "method_logger" => (list(&["--filter", &part]), part),
-        "return_inspector" if program == Compiles => {
-            (list(&["--native", "--framework", "--filter", &part]), part)
-        }
-        "return_inspector" => (list(&["--filter", &part]), part),
+        "method_logger" => (list(&["--methods", &patterns]), part),
+        "return_inspector" if program == Compiles => (
+            list(&["--native", "--framework", "--methods", &patterns]),
+            part,
+        ),
+        "return_inspector" => (list(&["--methods", &patterns]), part),
         "hot_patch" => {
-            let method = "[System.Private.CoreLib]System.String.Concat(string, string)";
+            let method = "System.Private.CoreLib!System.String.Concat(string, string)";
             let control = file("control", format!("on {method}\n"));
             (
                 list(&["--control", &control]),
@@ -143,10 +145,13 @@ fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, St
         }
         "method_tracer" => {
             let line = match program {
-                Compiles => format!("Microsoft.CodeAnalysis.CSharp!{part}*"),
-                Proteins | Schemas => format!("*!{part}*"),
+                Compiles => format!("Microsoft.CodeAnalysis.CSharp!{part}**"),
+                Proteins | Schemas => format!("{part}**"),
             };
-            (list(&["--config", &file("config", line)]), part)
+            (
+                list(&["--methods", &format!("@{}", file("config", line))]),
+                part,
+            )
         }
         other => panic!("{other}"),
     }

@@ -76,8 +76,10 @@ fn wraps_begin_and_end_once_for_each_call() {
 #[test]
 fn results_are_those_of_the_tasks() {
     for runtime in capable() {
-        let returns = under("return_inspector", runtime, &["--filter", "Methods."]);
+        let returns = under("return_inspector", runtime, &["--methods", "**.*Methods.*"]);
         let mut lines: Vec<&str> = returns.lines().collect();
+        let overhead = lines.pop().unwrap();
+        assert!(overhead.starts_with("overhead: "), "{returns}");
         lines.sort_unstable();
         let give = "Methods.Give(System.Threading.Tasks.Task, int) = ";
         let mut expected: Vec<String> = [1, 1, 2, 2, 2, 2, 40, 40, 42, 42]

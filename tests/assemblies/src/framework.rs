@@ -4,41 +4,21 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use clr_metadata::rows::{ExportedTypeRow, GenericParamRow};
+use clr_metadata::{Implementation, MemberRefParent, ResolutionScope, TypeKind};
 use clr_profiler_il::attribute::EnumType;
+use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::signature::{LocalsSig, MethodSig, TypeSig};
 use clr_profiler_il::symbol::{self, CallShape, Reference, Resolver};
-use clr_profiler_il::token::{Token, TokenTable, TypeToken};
+use clr_profiler_il::token::{self, FieldDef, MethodDef, Token, TokenTable, TypeDef, TypeToken};
 
-use crate::assembly::{Assembly, TypeKind};
-
-/// The columns that are read.
-mod column {
-    pub(super) const TYPE_REF_SCOPE: usize = 0;
-    pub(super) const TYPE_DEF_FIELDS: usize = 4;
-    pub(super) const TYPE_DEF_METHODS: usize = 5;
-    pub(super) const MEMBER_REF_PARENT: usize = 0;
-    pub(super) const METHOD_SPEC_METHOD: usize = 0;
-    pub(super) const ASSEMBLY_NAME: usize = 7;
-    pub(super) const ASSEMBLY_REF_NAME: usize = 6;
-    pub(super) const EXPORTED_NAME: usize = 2;
-    pub(super) const EXPORTED_NAMESPACE: usize = 3;
-    pub(super) const EXPORTED_PLACE: usize = 4;
-    pub(super) const PARAMETER_NUMBER: usize = 0;
-    pub(super) const PARAMETER_FLAGS: usize = 1;
-    pub(super) const PARAMETER_OWNER: usize = 2;
-    pub(super) const NESTED: usize = 0;
-    pub(super) const ENCLOSING: usize = 1;
-}
+use crate::Assembly;
 
 /// A type by its full name: `System.Collections.Generic.List`1/Enumerator`.
 type FullName = String;
 
-/// In a generic parameter's flags: its arguments are reference types.
-const REFERENCE_TYPE: u32 = 4;
-
-/// The limits for assemblies that forward a type, and for the nesting of types.
+/// The most assemblies that forward a type.
 const MOST_FORWARDS: usize = 8;
-const DEEPEST: usize = 64;
 
 /// Assemblies, and the types that they define and forward.
 #[derive(Debug)]
@@ -50,12 +30,9 @@ pub struct Framework<'a> {
 #[derive(Debug)]
 struct Member<'a> {
     assembly: Assembly<'a>,
-    types: HashMap<FullName, Token>,
+    types: HashMap<FullName, TypeDef>,
     /// For types that are defined elsewhere, the name of that assembly.
     forwards: HashMap<FullName, String>,
-    /// The first field and method of each type, in order.
-    first_fields: Vec<u32>,
-    first_methods: Vec<u32>,
     /// The generic parameters of a type or method that are constrained to reference types.
     references: HashMap<Token, Vec<u32>>,
     /// Whether it is the core library, which defines the primitive types.
@@ -69,7 +46,7 @@ impl<'a> Framework<'a> {
         let members: Vec<_> = assemblies.into_iter().map(Member::new).collect();
         let names = members.iter().enumerate();
         let by_name = names
-            .filter_map(|(index, member)| Some((member.name()?, index)))
+            .filter_map(|(index, member)| Some((member.name()?.to_owned(), index)))
             .collect();
         Self { members, by_name }
     }
@@ -107,7 +84,7 @@ impl<'a> Framework<'a> {
     }
 
     /// The type with a full name, starting from the assembly that is said to define it.
-    fn find(&self, assembly: &str, name: &str) -> Option<(&Member<'a>, Token)> {
+    fn find(&self, assembly: &str, name: &str) -> Option<(&Member<'a>, TypeDef)> {
         let mut assembly = assembly;
         for _ in 0..MOST_FORWARDS {
             let member = self.members.get(*self.by_name.get(assembly)?)?;
@@ -121,113 +98,65 @@ impl<'a> Framework<'a> {
         None
     }
 
-    /// Where the type of a `TypeDef` or `TypeRef` of an assembly is defined.
+    /// The assembly that defines the type of a `TypeDef` or `TypeRef`, and its token there.
     fn definition<'f>(
         &'f self,
         member: &'f Member<'a>,
-        token: Token,
-    ) -> Option<(&'f Member<'a>, Token)> {
-        if token.table() == TokenTable::TYPE_DEF {
-            return Some((member, token));
-        }
-        let tables = &member.assembly.metadata.tables;
-        let mut name = member.full_name(token)?;
-        let mut scope = tables.coded(token, column::TYPE_REF_SCOPE).ok()?;
-        for _ in 0..DEEPEST {
-            if scope.table() != TokenTable::TYPE_REF {
-                break;
+        token: TypeToken,
+    ) -> Option<(&'f Member<'a>, TypeDef)> {
+        let reference = match token {
+            TypeToken::Def(token) => return Some((member, token)),
+            TypeToken::Ref(token) => token,
+            TypeToken::Spec(_) => return None,
+        };
+        let assembly = &member.assembly;
+        let name = assembly.full_name(token).ok()?;
+        match assembly.outermost_scope(reference).ok()? {
+            ResolutionScope::AssemblyRef(scope) => {
+                let scope = assembly.row(scope).ok()?.name;
+                self.find(assembly.string(scope).ok()?, &name)
             }
-            name = format!("{}/{name}", member.full_name(scope)?);
-            scope = tables.coded(scope, column::TYPE_REF_SCOPE).ok()?;
+            _ => member.types.get(&name).map(|&token| (member, token)),
         }
-        if scope.table() == TokenTable::ASSEMBLY_REF {
-            let assembly = member.text(scope, column::ASSEMBLY_REF_NAME)?;
-            return self.find(&assembly, &name);
-        }
-        member.types.get(&name).map(|&token| (member, token))
     }
 }
 
 impl<'a> Member<'a> {
     fn new(assembly: Assembly<'a>) -> Self {
-        let mut member = Self {
-            assembly,
-            types: HashMap::new(),
-            forwards: HashMap::new(),
-            first_fields: Vec::new(),
-            first_methods: Vec::new(),
-            references: HashMap::new(),
-            is_core: false,
-        };
-        let tables = &member.assembly.metadata.tables;
-        let rows = |table| tables.tokens(table);
-        let enclosing: HashMap<u32, u32> = rows(TokenTable(0x29))
-            .filter_map(|row| {
-                let nested = tables.cell(row, column::NESTED).ok()?;
-                Some((nested, tables.cell(row, column::ENCLOSING).ok()?))
-            })
+        let types: HashMap<_, _> = assembly
+            .tokens::<TypeDef>()
+            .filter_map(|token| Some((assembly.full_name(token.into()).ok()?, token)))
             .collect();
-        let mut types = HashMap::new();
-        for token in rows(TokenTable::TYPE_DEF) {
-            let cell = |column| tables.cell(token, column).unwrap_or(u32::MAX);
-            member.first_fields.push(cell(column::TYPE_DEF_FIELDS));
-            member.first_methods.push(cell(column::TYPE_DEF_METHODS));
-            let mut name = member.full_name(token).unwrap_or_default();
-            let mut row = token.row();
-            for _ in 0..DEEPEST {
-                let Some(&outer) = enclosing.get(&row) else {
-                    break;
-                };
-                let outer_name = Token::from_row(TokenTable::TYPE_DEF, outer)
-                    .and_then(|token| member.full_name(token));
-                name = format!("{}/{name}", outer_name.unwrap_or_default());
-                row = outer;
-            }
-            types.insert(name, token);
-        }
-        let mut forwards = HashMap::new();
-        for token in rows(TokenTable::EXPORTED_TYPE) {
-            let forward = || {
-                let place = tables.coded(token, column::EXPORTED_PLACE).ok()?;
-                let assembly = (place.table() == TokenTable::ASSEMBLY_REF)
-                    .then(|| member.text(place, column::ASSEMBLY_REF_NAME))??;
-                let name = member.text(token, column::EXPORTED_NAME)?;
-                let namespace = member.text(token, column::EXPORTED_NAMESPACE)?;
-                Some((join(&namespace, &name), assembly))
+        let forwards = assembly.rows::<ExportedTypeRow>().filter_map(|row| {
+            let row = row.ok()?;
+            let Implementation::AssemblyRef(place) = row.implementation else {
+                return None;
             };
-            forwards.extend(forward());
-        }
-        for token in rows(TokenTable::GENERIC_PARAM) {
-            let cell = |column| tables.cell(token, column);
-            let of_reference = cell(column::PARAMETER_FLAGS).unwrap_or(0) & REFERENCE_TYPE != 0;
-            let owner = tables.coded(token, column::PARAMETER_OWNER);
-            if let (true, Ok(number), Ok(owner)) =
-                (of_reference, cell(column::PARAMETER_NUMBER), owner)
+            let [namespace, name] = [row.namespace, row.name].map(|it| assembly.string(it));
+            let place = assembly.string(assembly.row(place).ok()?.name).ok()?;
+            Some((join(namespace.ok()?, name.ok()?), place.to_owned()))
+        });
+        let mut references: HashMap<Token, Vec<u32>> = HashMap::new();
+        for row in assembly.rows::<GenericParamRow>().flatten() {
+            if row
+                .attributes
+                .contains(GenericParamAttributes::REFERENCE_TYPE_CONSTRAINT)
             {
-                member.references.entry(owner).or_default().push(number);
+                let numbers = references.entry(row.owner.token()).or_default();
+                numbers.push(row.number.into());
             }
         }
-        member.is_core = types.contains_key("System.Object");
-        (member.types, member.forwards) = (types, forwards);
-        member
+        Self {
+            forwards: forwards.collect(),
+            references,
+            is_core: types.contains_key("System.Object"),
+            types,
+            assembly,
+        }
     }
 
-    fn name(&self) -> Option<String> {
-        self.text(
-            Token::from_row(TokenTable::ASSEMBLY, 1)?,
-            column::ASSEMBLY_NAME,
-        )
-    }
-
-    fn text(&self, token: Token, column: usize) -> Option<String> {
-        let metadata = &self.assembly.metadata;
-        let offset = metadata.tables.cell(token, column).ok()?;
-        metadata.name(offset).ok().map(std::borrow::Cow::into_owned)
-    }
-
-    fn full_name(&self, token: Token) -> Option<FullName> {
-        let (namespace, name) = self.assembly.type_name(token).ok()?;
-        Some(join(&namespace, &name))
+    fn name(&self) -> Option<&'a str> {
+        self.assembly.manifest().ok().map(|manifest| manifest.name)
     }
 }
 
@@ -292,7 +221,7 @@ impl Tokens<'_, '_> {
     #[must_use]
     pub fn underlying(&self, of: &EnumType) -> Option<TypeSig> {
         let (member, token) = match of {
-            EnumType::Token(token) => self.framework.definition(self.member, token.token())?,
+            EnumType::Token(token) => self.framework.definition(self.member, *token)?,
             EnumType::Name(name) => {
                 let (class, assembly) = reflected(name);
                 let here = self.member.name()?;
@@ -301,7 +230,7 @@ impl Tokens<'_, '_> {
                     Some(assembly) => self.framework.find(assembly, &class)?,
                     None => self
                         .framework
-                        .find(&here, &class)
+                        .find(here, &class)
                         .or_else(|| self.framework.find("System.Private.CoreLib", &class))?,
                 }
             }
@@ -314,60 +243,67 @@ impl Tokens<'_, '_> {
 
     /// The type that declares a `MethodDef`, a `FieldDef`, a `MemberRef` or a `MethodSpec`.
     #[must_use]
-    pub fn owner(&self, member: Token) -> Option<TypeSig> {
+    pub fn owner(&self, member: impl Into<Token>) -> Option<TypeSig> {
+        self.owner_of(member.into())
+    }
+
+    fn owner_of(&self, member: Token) -> Option<TypeSig> {
         self.owners.get(member, || {
-            let tables = &self.member.assembly.metadata.tables;
-            if member.is_nil() || member.row() > tables.rows(member.table()) {
-                return None;
-            }
+            let assembly = &self.member.assembly;
             let owner = match member.table() {
-                TokenTable::METHOD_DEF => of_row(&self.member.first_methods, member.row())?,
-                TokenTable::FIELD_DEF => of_row(&self.member.first_fields, member.row())?,
-                TokenTable::MEMBER_REF => tables.coded(member, column::MEMBER_REF_PARENT).ok()?,
+                TokenTable::METHOD_DEF => {
+                    let method = MethodDef::try_from(member).ok()?;
+                    assembly.method_owner(method).ok()?.into()
+                }
+                TokenTable::FIELD_DEF => {
+                    let field = FieldDef::try_from(member).ok()?;
+                    assembly.field_owner(field).ok()?.into()
+                }
+                TokenTable::MEMBER_REF => {
+                    let reference = token::MemberRef::try_from(member).ok()?;
+                    match assembly.row(reference).ok()?.parent {
+                        // A call with further arguments.
+                        MemberRefParent::MethodDef(method) => return self.owner(method),
+                        parent => TypeToken::try_from(parent.token()).ok()?,
+                    }
+                }
                 TokenTable::METHOD_SPEC => {
-                    return self.owner(tables.coded(member, column::METHOD_SPEC_METHOD).ok()?);
+                    let method = token::MethodSpec::try_from(member).ok()?;
+                    return self.owner(assembly.row(method).ok()?.method);
                 }
                 _ => return None,
             };
-            match owner.table() {
-                // A call with further arguments.
-                TokenTable::METHOD_DEF => self.owner(owner),
-                _ => self.type_of(owner),
-            }
+            self.type_of(owner)
         })
     }
 
     /// The generic parameters in scope of a `MethodDef` that are constrained to reference types.
     #[must_use]
-    pub fn references(&self, method: Token) -> Vec<TypeSig> {
-        let numbers = |token: &Token| self.member.references.get(token).into_iter().flatten();
-        let owner = of_row(&self.member.first_methods, method.row());
-        let of_type = owner
-            .iter()
-            .flat_map(numbers)
-            .map(|&number| TypeSig::Var(number));
-        let of_method = numbers(&method).map(|&number| TypeSig::MVar(number));
+    pub fn references(&self, method: MethodDef) -> Vec<TypeSig> {
+        let numbers = |token: Token| self.member.references.get(&token).into_iter().flatten();
+        let owner = self.member.assembly.method_owner(method);
+        let of_type = owner.into_iter().flat_map(|owner| numbers(owner.token()));
+        let of_type = of_type.map(|&number| TypeSig::Var(number));
+        let of_method = numbers(method.token()).map(|&number| TypeSig::MVar(number));
         of_type.chain(of_method).collect()
     }
 
     /// The type of a type token.
-    fn type_of(&self, token: Token) -> Option<TypeSig> {
-        self.types.get(token, || {
-            if token.table() == TokenTable::TYPE_SPEC {
+    fn type_of(&self, token: TypeToken) -> Option<TypeSig> {
+        self.types.get(token.token(), || {
+            if let TypeToken::Spec(token) = token {
                 return Some(self.member.assembly.type_spec(token).ok()?.type_sig);
             }
-            let name = TypeToken::try_from(token).ok()?;
             let (member, definition) = self.framework.definition(self.member, token)?;
-            let primitive = member
-                .full_name(definition)
-                .and_then(|name| primitive(&name));
-            if let Some(primitive) = primitive.filter(|_| member.is_core) {
+            if member.is_core
+                && let Ok(name) = member.assembly.full_name(definition.into())
+                && let Some(primitive) = primitive(&name)
+            {
                 return Some(primitive);
             }
             Some(match member.assembly.type_kind(definition).ok()? {
-                TypeKind::ValueType | TypeKind::Enum(_) => TypeSig::ValueType(name),
-                TypeKind::Class | TypeKind::Interface => TypeSig::Class(name),
-                TypeKind::Elsewhere => return None,
+                TypeKind::ValueType | TypeKind::Enum(_) => TypeSig::ValueType(token),
+                TypeKind::Class | TypeKind::Interface => TypeSig::Class(token),
             })
         })
     }
@@ -387,7 +323,8 @@ impl Tokens<'_, '_> {
             Some(match token.table() {
                 TokenTable::MEMBER_REF => signature.substitute(&self.type_arguments(token), &[]),
                 TokenTable::METHOD_SPEC => {
-                    let method = assembly.method_arguments(token).ok()?.arguments;
+                    let spec = token::MethodSpec::try_from(token).ok()?;
+                    let method = assembly.method_arguments(spec).ok()?.arguments;
                     signature.substitute(&self.type_arguments(token), &method)
                 }
                 _ => signature,
@@ -396,23 +333,17 @@ impl Tokens<'_, '_> {
     }
 }
 
-/// The type whose range contains a row.
-fn of_row(first: &[u32], row: u32) -> Option<Token> {
-    let types = first.partition_point(|&first| first <= row);
-    Token::from_row(TokenTable::TYPE_DEF, u32::try_from(types).ok()?)
-}
-
 impl Resolver for Tokens<'_, '_> {
     fn method(&self, method: Reference<'_>) -> Option<MethodSig> {
-        self.method_of(token(method)?)
+        self.method_of(token_of(method)?)
     }
 
     fn signature(&self, signature: Reference<'_>) -> Option<MethodSig> {
-        self.method_of(token(signature)?)
+        self.method_of(token_of(signature)?)
     }
 
     fn field(&self, field: Reference<'_>) -> Option<TypeSig> {
-        let field = token(field)?;
+        let field = token_of(field)?;
         self.fields.get(field, || {
             let signature = self.member.assembly.field_signature(field).ok()?;
             let signature = match field.table() {
@@ -424,27 +355,26 @@ impl Resolver for Tokens<'_, '_> {
     }
 
     fn type_sig(&self, name: Reference<'_>) -> Option<TypeSig> {
-        self.type_of(token(name)?)
+        self.type_of(TypeToken::try_from(token_of(name)?).ok()?)
     }
 
     fn type_kind(&self, name: TypeToken) -> Option<symbol::TypeKind> {
         self.kinds.get(name, || {
-            let (member, definition) = self.framework.definition(self.member, name.token())?;
+            let (member, definition) = self.framework.definition(self.member, name)?;
             Some(match member.assembly.type_kind(definition).ok()? {
                 TypeKind::Class | TypeKind::Interface => symbol::TypeKind::Class,
                 TypeKind::ValueType => symbol::TypeKind::ValueType,
                 TypeKind::Enum(values) => symbol::TypeKind::Enum(values),
-                TypeKind::Elsewhere => return None,
             })
         })
     }
 
     fn declaring_type(&self, member: Reference<'_>) -> Option<TypeSig> {
-        self.owner(token(member)?)
+        self.owner(token_of(member)?)
     }
 
     fn is_constructor(&self, method: Reference<'_>) -> bool {
-        let name = token(method).and_then(|token| self.member.assembly.member_name(token).ok());
+        let name = token_of(method).and_then(|token| self.member.assembly.member_name(token).ok());
         name.is_some_and(|name| name == ".ctor")
     }
 
@@ -453,12 +383,12 @@ impl Resolver for Tokens<'_, '_> {
     }
 
     fn method_shape(&self, method: Reference<'_>) -> Option<CallShape> {
-        let signature = self.member.assembly.method_signature(token(method)?);
+        let signature = self.member.assembly.method_signature(token_of(method)?);
         signature.as_ref().ok().map(CallShape::from)
     }
 }
 
-fn token(name: Reference<'_>) -> Option<Token> {
+fn token_of(name: Reference<'_>) -> Option<Token> {
     match name {
         Reference::Token(token) => Some(token),
         Reference::Symbol(_) => None,

@@ -32,6 +32,8 @@ impl Profiler for PanicsInDrops {
     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.attach(Part("one"))?;
         setup.attach(Part("two"))?;
+        let hook = Part("the hook");
+        setup.on_failure(move |_| _ = &hook);
         if std::env::var_os("SCENARIO_FAILS").is_some() {
             return Err(Error::other("as asked for"));
         }

@@ -30,9 +30,12 @@ fn each_part_of_a_profiler_may_panic_when_it_is_dropped() {
     let waits = Scenario::new("Waits").library("borders");
     let waits = waits.profiler("PanicsInDrops");
     for runtime in runtimes() {
-        for parts in [&["one", "two", "the profiler"][..], &["one", "two"]] {
+        for parts in [
+            &["one", "two", "the profiler", "the hook"][..],
+            &["one", "two", "the hook"],
+        ] {
             let scenario = match parts.len() {
-                2 => waits.clone().env("SCENARIO_FAILS", "1"),
+                3 => waits.clone().env("SCENARIO_FAILS", "1"),
                 _ => waits.clone(),
             };
             let mut program = scenario.start(runtime);

@@ -239,6 +239,13 @@ fn learn(info: &ProfilerInfo, name: &str, own: &Own<'_>) {
             }
         }
         (
+            "assembly_load_started",
+            Own {
+                assembly: Some(assembly),
+                ..
+            },
+        ) => pool::assembly_begins(*assembly),
+        (
             "module_attached_to_assembly",
             Own {
                 module: Some(module),
@@ -273,6 +280,13 @@ fn learn(info: &ProfilerInfo, name: &str, own: &Own<'_>) {
         ) => {
             pool::see_function(info, *function);
         }
+        (
+            "dynamic_method_jit_compilation_started",
+            Own {
+                function: Some(function),
+                ..
+            },
+        ) => pool::dynamic_begins(*function),
         (
             "dynamic_method_jit_compilation_finished",
             Own {

@@ -184,6 +184,11 @@ fn open(info: &ProfilerInfo, module: ModuleId) {
     OPENED.with_borrow_mut(|all| all.push(opened));
 }
 
+/// The number of an unloaded assembly can be reused.
+pub fn assembly_begins(assembly: AssemblyId) {
+    pool().dead.assemblies.retain(|dead| *dead != assembly);
+}
+
 pub fn see_assembly(module: ModuleId, assembly: AssemblyId) {
     enter(&[module], |known| keep(&mut known.assemblies, assembly));
 }
@@ -227,9 +232,12 @@ pub fn see_function(info: &ProfilerInfo, function: FunctionId) {
     });
 }
 
-pub fn see_dynamic(function: FunctionId) {
-    // The numbers of unloaded dynamic methods are reused.
+/// The number of an unloaded dynamic method can be reused.
+pub fn dynamic_begins(function: FunctionId) {
     pool().dead.functions.retain(|dead| *dead != function);
+}
+
+pub fn see_dynamic(function: FunctionId) {
     keep(&mut pool().odd.functions, function);
 }
 

@@ -22,6 +22,7 @@ const TYPES: &[&str] = &[
     "Rejit",
     "Sampler",
     "HeapRecorder",
+    "Instrumentation",
 ];
 
 /// Methods of these that do not call the runtime.
@@ -36,6 +37,18 @@ const PLAIN: &[&str] = &[
     "HeapRecorder::new",
     "Rejit::new",
     "Sampler::new",
+    "Instrumentation::new",
+    "Instrumentation::wrap",
+    "Instrumentation::wrap_each",
+    "Instrumentation::edit",
+    "Instrumentation::framework",
+    "Instrumentation::patch",
+    "Instrumentation::faults",
+    "Instrumentation::helper",
+    "Instrumentation::report",
+    "Instrumentation::at_module_load",
+    "Instrumentation::switchable",
+    "Instrumentation::uses",
     // A part of `CeeGen`'s calls.
     "MetadataWriter::cee_gen",
     // Called in `get_rejit_parameters`, which `Rejit` does.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use clr_profiler::il::body::{EncodeBuffers, MethodBody};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
-use clr_profiler::il::symbol::{NoTokens, Reference};
-use clr_profiler::il::verify::MethodContext;
+use clr_profiler::il::symbol::{NoTokens, Reference, Resolver};
+use clr_profiler::il::verify::{MethodContext, VerifyBuffers};
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
 use scenario_support::{clsid, log};
@@ -24,7 +24,6 @@ use answers::{Recorder, Replay};
 /// memory that the thread had used for the previous method. For every other method the parts are measured,
 /// for the others the whole, alternately with and without a map of the offsets: a repeated measurement would
 /// find resolved references.
-/// when it is asked for again.
 pub(crate) struct JitShare {
     again: bool,
     /// Decides on the measurement of the next method.
@@ -47,10 +46,16 @@ struct Sums {
     bytes: usize,
     /// Decoding, editing and encoding.
     edit: Duration,
-    /// Decoding the encoded body and verifying it, when all its references are resolved already.
+    /// Verifying the encoded body, with a resolver that costs nothing.
     check: Duration,
-    /// The additional time of the verification for resolving references.
-    asking: Duration,
+    /// The additional time with the library's resolver, when all references are in its cache.
+    metadata: Duration,
+    /// The additional time of the first verification: references that are not in the cache yet, and the processor's
+    /// caches, which a compilation has filled with other code and data.
+    first: Duration,
+    /// The time of the full name of the method, and of the same once more.
+    name: Duration,
+    name_again: Duration,
     /// For the others, `Method::rewrite` from its beginning to its end: all of that, and the calls of the
     /// runtime that read and set the body. Without a map of the offsets, and with one.
     rewrite: Duration,
@@ -63,7 +68,10 @@ struct Sums {
 struct Took {
     edit: Duration,
     check: Duration,
-    asking: Duration,
+    metadata: Duration,
+    first: Duration,
+    name: Duration,
+    name_again: Duration,
 }
 
 /// The memory that a thread can reuse for method after method.
@@ -71,6 +79,8 @@ struct Memory {
     body: MethodBody,
     buffers: EncodeBuffers,
     out: Vec<u8>,
+    checked: MethodBody,
+    verifying: VerifyBuffers,
 }
 
 /// An active compilation. Another one may begin on the same thread before it ends.
@@ -149,7 +159,7 @@ impl Profiler for JitShare {
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         let sums = self.sums.lock().map_err(|_| Error::other("a panic"))?;
         log::line(format_args!(
-            "sums {} {} {} {} {} {} {} {} {} {} {} {}",
+            "sums {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}",
             sums.methods,
             sums.refused,
             sums.in_parts,
@@ -158,7 +168,10 @@ impl Profiler for JitShare {
             sums.bytes,
             sums.edit.as_nanos(),
             sums.check.as_nanos(),
-            sums.asking.as_nanos(),
+            sums.metadata.as_nanos(),
+            sums.first.as_nanos(),
+            sums.name.as_nanos(),
+            sums.name_again.as_nanos(),
             sums.rewrite.as_nanos(),
             sums.rewrite_mapped.as_nanos(),
             sums.compilation.as_nanos(),
@@ -181,7 +194,7 @@ impl JitShare {
         let began = now();
         let rewritten = method.rewrite(|body, cx| {
             if in_parts {
-                took = Some(self.measure(&bytes, cx)?);
+                took = Some(self.measure(info, function, &bytes, cx)?);
             }
             cx.map_offsets(is_mapped);
             self.edit(body)
@@ -195,7 +208,10 @@ impl JitShare {
                     sums.in_parts += 1;
                     sums.edit += took.edit;
                     sums.check += took.check;
-                    sums.asking += took.asking;
+                    sums.metadata += took.metadata;
+                    sums.first += took.first;
+                    sums.name += took.name;
+                    sums.name_again += took.name_again;
                 } else if is_mapped {
                     sums.mapped += 1;
                     sums.rewrite_mapped += rewrite;
@@ -219,18 +235,28 @@ impl JitShare {
     }
 
     /// Does the work of `Method::rewrite` on the body.
-    fn measure(&self, bytes: &[u8], cx: &RewriteContext<'_>) -> Result<Took> {
+    fn measure(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        bytes: &[u8],
+        cx: &RewriteContext<'_>,
+    ) -> Result<Took> {
         let mut memory = MEMORY.take().filter(|_| self.again);
         let began = now();
-        let Memory { body, buffers, out } = memory.get_or_insert_with(|| Memory {
+        let reused = memory.get_or_insert_with(|| Memory {
             body: MethodBody::new(),
             buffers: EncodeBuffers::new(),
             out: Vec::with_capacity(bytes.len() * 2),
+            checked: MethodBody::new(),
+            verifying: VerifyBuffers::new(),
         });
-        body.decode_into(bytes).map_err(Error::other)?;
+        let (body, out) = (&mut reused.body, &mut reused.out);
+        // As the library.
+        body.decode_lazily_into(bytes).map_err(Error::other)?;
         self.edit(body)?;
         out.clear();
-        let encoded = body.encode_with(buffers, &mut NoTokens, out);
+        let encoded = body.encode_with(&mut reused.buffers, &mut NoTokens, out);
         let edited = now();
         encoded.map_err(|error| Error::other(error.to_string()))?;
 
@@ -239,49 +265,61 @@ impl JitShare {
             this_is_pointer: matches!(cx.resolver().type_sig(class), Some(TypeSig::ValueType(_))),
             ..MethodContext::new(cx.signature())
         };
+        let first = self.check(reused, bytes, &context, &cx.resolver())?;
         let recorder = Recorder::new(cx.resolver());
-        self.forget(body);
-        let asked = now();
-        let recorded = check(body, out, &context, &recorder)?;
-        let asked = self.between(asked, now());
-        let replay = Replay::new(recorder);
-        self.forget(body);
-        let checked = now();
-        let replayed = check(body, out, &context, &replay)?;
-        let checked = self.between(checked, now());
-        if replayed != recorded {
+        let recorded = self.check(reused, bytes, &context, &recorder)?;
+        let again = self.check(reused, bytes, &context, &cx.resolver())?;
+        let alone = self.check(reused, bytes, &context, &Replay::new(recorder))?;
+        let violations = [first, recorded, again, alone].map(|(_, violations)| violations);
+        if violations != [alone.1; 4] {
             return Err(Error::other("the answers were not those of before"));
         }
         MEMORY.set(memory);
+        let name = || {
+            let began = now();
+            let named = info.method(function)?.full_name();
+            named.map(|_| self.between(began, now()))
+        };
         Ok(Took {
             edit: self.between(began, edited),
-            check: checked,
-            asking: asked.saturating_sub(checked),
+            check: alone.0,
+            metadata: again.0.saturating_sub(alone.0),
+            first: first.0.saturating_sub(again.0),
+            name: name()?,
+            name_again: name()?,
         })
     }
 
-    /// Leaves the body without memory unless it will be reused.
-    fn forget(&self, body: &mut MethodBody) {
+    /// The time of a verification, and the number of violations.
+    fn check(
+        &self,
+        memory: &mut Memory,
+        bytes: &[u8],
+        context: &MethodContext<'_>,
+        resolver: &impl Resolver,
+    ) -> Result<(Duration, usize)> {
+        let Memory {
+            body,
+            out,
+            checked,
+            verifying,
+            ..
+        } = memory;
         if !self.again {
-            *body = MethodBody::new();
+            (*checked, *verifying) = (MethodBody::new(), VerifyBuffers::new());
         }
+        let began = now();
+        let violations = body
+            .verify_encoded_with(out, bytes, (checked, verifying), context, resolver)
+            .map_err(Error::other)?
+            .len();
+        Ok((self.between(began, now()), violations))
     }
 
     /// Minus the time of reading the clock.
     fn between(&self, began: Duration, ended: Duration) -> Duration {
         ended.saturating_sub(began).saturating_sub(self.look)
     }
-}
-
-/// The number of violations.
-fn check(
-    body: &mut MethodBody,
-    bytes: &[u8],
-    context: &MethodContext<'_>,
-    resolver: &impl clr_profiler::il::symbol::Resolver,
-) -> Result<usize> {
-    body.decode_into(bytes).map_err(Error::other)?;
-    Ok(body.verify(context, resolver).len())
 }
 
 /// The CPU time of this thread.

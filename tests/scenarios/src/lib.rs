@@ -3,6 +3,9 @@
 //! A scenario is a file or a folder in `tests`, with its profilers and the tests that run programs under
 //! them: the file of a test, and a module of this library. Profilers of several scenarios are here.
 
+// `register!` has a list of all of them.
+#![recursion_limit = "512"]
+
 mod contexts;
 mod every_callback;
 mod flag_rules;

@@ -12,6 +12,7 @@ use clr_profiler_tests::{Scenario, Started, has_line};
 
 const WATCHES: &str = "Watches";
 const WATCHES_ALLOCATIONS: &str = "WatchesAllocations";
+const WALKS_OBJECTS: &str = "WalksObjects";
 const DETACHES: &str = "Detaches";
 const CANNOT_DETACH: &str = "CannotDetach";
 
@@ -115,6 +116,29 @@ fn events_that_an_attached_profiler_cannot_have_are_named() {
         assert!(has_line(&log, "compiling Waits.Program.Work7()"), "{log}");
         assert!(!has_line(&log, "an allocation"), "{log}");
     });
+}
+
+#[test]
+fn unloads_before_the_attach_are_known() {
+    for unloads in [false, true] {
+        waits().waiting_on_each_runtime(|runtime, mut program| {
+            // .NET 8 would crash in the first walk.
+            let is_refused = unloads && runtime.major == 8;
+            if unloads {
+                assert_eq!(program.ask("unload"), "unloaded");
+            }
+            let answer = program.attach(WALKS_OBJECTS, b"");
+            assert_eq!(answer.is_err(), is_refused, "{answer:?}");
+            assert_eq!(program.ask("collect"), "collected");
+            let log = program.works_and_ends_well();
+            assert_eq!(log.contains("walked true"), !is_refused, "{log}");
+            if !is_refused {
+                assert!(has_line(&log, &format!("all code {}", !unloads)), "{log}");
+            }
+            let message = "this program has unloaded modules";
+            assert_eq!(log.contains(message), is_refused, "{log}");
+        });
+    }
 }
 
 #[test]

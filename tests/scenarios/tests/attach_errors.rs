@@ -59,7 +59,7 @@ impl Sleeper {
     fn with_runtime(name: &str) -> Self {
         assert!(RUNTIMES.iter().any(|(known, _)| *known == name));
         let mut test = Command::new(env::current_exe().unwrap());
-        test.args(["--exact", "--ignored", "as_a_runtime"])
+        test.args(["--exact", "--ignored", &in_this_program("as_a_runtime")])
             .env("SCENARIO_RUNTIME", name)
             .stdout(Stdio::null());
         let sleeper = Self::running(name, &mut test);
@@ -96,6 +96,12 @@ impl Drop for Sleeper {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The name of a test of this file among those of its program.
+fn in_this_program(test: &str) -> String {
+    let (_, module) = module_path!().split_once("::").unwrap_or_default();
+    format!("{module}::{test}")
 }
 
 /// The name of the socket on which the runtime of a process would listen. Nothing in it is secret.
@@ -252,7 +258,7 @@ fn another_process_listens_in_place_of_the_runtime() {
             process::id()
         );
         assert!(text.starts_with(&expected), "{text}");
-        assert_eq!(listener.join().unwrap(), [], "nothing is sent to it");
+        assert_eq!(listener.join().unwrap(), [0_u8; 0], "nothing is sent to it");
     }
 }
 
@@ -373,7 +379,7 @@ fn another_user() {
         let output = Command::new("setpriv")
             .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
             .arg(&test)
-            .args(["--exact", "--ignored", "--nocapture", "as_another_user"])
+            .args(["--exact", "--ignored", "--nocapture", &in_this_program("as_another_user")])
             .env("SCENARIO_PROCESS", program.id().to_string())
             .env("SCENARIO_LIBRARY", &profiler)
             .current_dir("/")
@@ -415,7 +421,7 @@ fn root_attaches_to_the_program_of_another_user() {
         let host = Path::new(plain.get_program());
         copy_of(host.parent().unwrap(), &at("runtime"));
         fs::create_dir(at("programs")).unwrap();
-        for name in ["Waits.dll", "Waits.runtimeconfig.json", "StartupHook.dll"] {
+        for name in ["Waits.dll", "Waits.runtimeconfig.json"] {
             fs::copy(program.with_file_name(name), at("programs").join(name)).unwrap();
         }
         fs::copy(library().path(), at("libprofiler.so")).unwrap();
@@ -424,6 +430,10 @@ fn root_attaches_to_the_program_of_another_user() {
         // The same command with the copies.
         let copied = |text: &OsStr| {
             let path = Path::new(text);
+            if path.ends_with("StartupHook.dll") {
+                fs::copy(path, at("hook.dll")).unwrap();
+                return at("hook.dll").into_os_string();
+            }
             match path.strip_prefix(program.parent().unwrap()) {
                 Ok(name) => at("programs").join(name).into_os_string(),
                 Err(_) => text.to_owned(),

@@ -141,7 +141,7 @@ mod tests {
 
     /// .NET Core 3.1 has no notification profilers.
     #[test]
-    fn a_main_profiler_that_is_listed_beside_another_is_told() {
+    fn a_main_profiler_that_is_listed_with_another_is_told() {
         let scenario = Scenario::new("Basics")
             .profiler(NULL)
             .notification_profiler(WATCHES);

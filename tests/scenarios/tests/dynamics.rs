@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use clr_profiler::info::ModuleFlags;
+use clr_profiler::metadata::AnySignature;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::NewType;
 use scenario_support::{clsid, log};
@@ -260,6 +261,16 @@ fn built(info: &ProfilerInfo, method: (ModuleId, MethodDef)) -> Result<()> {
     if let Err(error) = info.read_in_memory_symbols(method.0, 0, &mut [0; 4]) {
         log::line(error);
     }
+    log::line(format_args!(
+        "IL {:x?}",
+        info.il_function_body(method.0, method.1)?
+    ));
+    let metadata = info.module_metadata(method.0)?;
+    let shape = metadata.find_type_def_by_name("Shape", None)?;
+    let area = metadata.find_method(Some(shape), "Area", AnySignature)?;
+    if let Err(error) = info.il_function_body(method.0, area) {
+        log::line(error);
+    }
     let added = info.define_type(method.0, "Added", NewType::Static, |_| Ok(()));
     let added = added.map_err(|error| error.hresult());
     log::line(format_args!("defined {added:?}"));
@@ -369,6 +380,10 @@ mod tests {
             "built None",
             &length,
             &read,
+            // A fat header, and ldarg.0, ldarg.1, add, ret.
+            "IL [13, 30, 2, 0, 4, 0, 0, 0, 1, 0, 0, 11, 2, 3, 58, 2a]",
+            "ICorProfilerInfo::GetILFunctionBody was not called: 0x06000001 has no IL yet, in a module that the \
+             program builds while it runs",
             "defined Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
             "extended Err(CORPROF_E_MODULE_IS_DYNAMIC (0x8013137A))",
             // The request is accepted; the problem with the method is reported by a callback.

@@ -153,7 +153,7 @@ impl Profiler for Everything {
 mod tests {
     use std::collections::BTreeMap;
 
-    use clr_profiler_tests::{Finished, Runtime, Scenario, runtimes};
+    use clr_profiler_tests::{Finished, Runtime, Sample, Scenario, runtimes};
 
     use super::Everything;
 
@@ -217,12 +217,14 @@ mod tests {
         assert!(told.wrapped > 20 && told.prologues > 300, "{what}: {all}");
     }
 
-    /// Some of many, or all of them if `SCENARIO_EVERYTHING` is set.
-    fn chosen<T: Copy>(all: &[T], some: usize) -> &[T] {
-        match std::env::var_os("SCENARIO_EVERYTHING") {
-            Some(_) => all,
-            None => &all[..some],
-        }
+    /// One of many, or all of them if `SCENARIO_EVERYTHING` is set.
+    fn chosen<T: Copy>(all: &[T]) -> Vec<T> {
+        let is_all = std::env::var_os("SCENARIO_EVERYTHING").is_some();
+        let sample = Sample::one_of(all.len());
+        let all = all.iter().enumerate();
+        all.filter(|(number, _)| is_all || sample.has(*number))
+            .map(|(_, item)| *item)
+            .collect()
     }
 
     #[test]
@@ -237,14 +239,14 @@ mod tests {
             ("Shapes", None),
         ];
         for runtime in runtimes() {
-            for (program, argument) in chosen(PROGRAMS, 2) {
+            for (program, argument) in chosen(PROGRAMS) {
                 let mut scenario = Scenario::new(program);
                 if let Some(argument) = argument {
                     scenario = scenario.arg(argument);
                 }
                 unnoticed(
                     runtime,
-                    &[*program, argument.unwrap_or("")].join(" "),
+                    &[program, argument.unwrap_or("")].join(" "),
                     &scenario,
                 );
             }
@@ -264,7 +266,7 @@ mod tests {
                 9 => COMMANDS_9,
                 _ => COMMANDS_10,
             };
-            for command in chosen(commands, 1) {
+            for command in chosen(commands) {
                 let words = command.split(' ');
                 let scenario = Scenario::at(application.to_owned());
                 let scenario = words.fold(scenario, |scenario, word| scenario.arg(word));

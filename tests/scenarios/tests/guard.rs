@@ -40,11 +40,11 @@ fn after_too_many_panics_the_profiler_is_left_alone() {
     let scenario = Scenario::new("Basics").profiler("PanicsUntilRetired");
     scenario.compare(|plain, profiled| {
         assert_eq!(profiled.output(), plain.output());
-        let retired = profiled
+        let disabled = profiled
             .log
             .lines()
             .filter(|line| line.contains("the profiler gets no more callbacks"));
-        assert_eq!(retired.count(), 1, "{}", profiled.log);
+        assert_eq!(disabled.count(), 1, "{}", profiled.log);
         // Threads that were in a callback at that moment finish it.
         let calls = profiled
             .log

@@ -54,6 +54,8 @@ struct Ids {
     classes: Kept<ClassId>,
     functions: Kept<FunctionId>,
     threads: Kept<ThreadId>,
+    /// The assembly whose unload began last.
+    going: Mutex<Option<AssemblyId>>,
     over: AtomicBool,
     answered: AtomicU64,
     refused: AtomicU64,
@@ -113,6 +115,39 @@ impl Profiler for KeepsIds {
         _: Hresult,
     ) -> Result<()> {
         log::line(format_args!("unloaded {}", name(info.module_info(module))));
+        Ok(())
+    }
+
+    fn assembly_unload_started(&self, info: &ProfilerInfo, assembly: AssemblyId) -> Result<()> {
+        self.ids.assemblies.keep(assembly);
+        *self
+            .ids
+            .going
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(assembly);
+        log::line(format_args!(
+            "assembly unloads {}",
+            name(info.assembly_info(assembly))
+        ));
+        Ok(())
+    }
+
+    fn assembly_unload_finished(
+        &self,
+        info: &ProfilerInfo,
+        assembly: AssemblyId,
+        _: Hresult,
+    ) -> Result<()> {
+        let going = *self
+            .ids
+            .going
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        log::line(format_args!(
+            "assembly unloaded {}, kept {}",
+            name(info.assembly_info(assembly)),
+            going.map_or("unknown", |id| name(info.assembly_info(id)))
+        ));
         Ok(())
     }
 
@@ -203,6 +238,10 @@ impl Profiler for WalksObjects {
         Ok(Self::default())
     }
 
+    fn initialize_for_attach(info: &ProfilerInfo, setup: &mut Setup, _: &[u8]) -> Result<Self> {
+        Self::initialize(info, setup)
+    }
+
     fn object_references(
         &self,
         _: &GcScope,
@@ -221,6 +260,8 @@ impl Profiler for WalksObjects {
         ));
         let again = info.set_event_mask2(EventMask::MONITOR_GC);
         log::line(format_args!("again {}", again.is_ok()));
+        // Refused once modules were unloaded.
+        log::line(format_args!("all code {}", info.jitted_functions().is_ok()));
         Ok(())
     }
 }
@@ -366,7 +407,9 @@ mod tests {
         let scenario = Scenario::new("KeptIds")
             .arg(&count())
             .profiled_by::<KeepsIds>();
-        scenario.compare(|plain, profiled| {
+        let plain = scenario.clone();
+        scenario.on_each_runtime(|runtime, profiled| {
+            let plain = plain.run_plain(runtime);
             assert_eq!(plain.output(), (Some(6), "sum 9 alive 0\n", ""));
             assert_eq!(profiled.output(), plain.output(), "{}", profiled.log);
             let count: usize = count().parse().unwrap();
@@ -409,6 +452,17 @@ mod tests {
                 "{log}"
             );
             assert!(log.contains("thread ends true"), "{log}");
+            // .NET Core 3.1 reports no beginning of an assembly's unload.
+            let begins = if runtime.major < 5 { 0 } else { count };
+            let kept = if begins == 0 { "unknown" } else { "refused" };
+            for (line, times) in [
+                ("assembly unloads answered".to_owned(), begins),
+                (format!("assembly unloaded refused, kept {kept}"), count),
+            ] {
+                let found = log.lines().filter(|it| it.starts_with(&line[..16])).count();
+                assert_eq!(found, times, "{log}");
+                assert_eq!(log.lines().filter(|it| *it == line).count(), times, "{log}");
+            }
         });
     }
 }

@@ -42,7 +42,7 @@ fn all_of_it() -> [String; 4] {
 }
 
 #[test]
-fn a_main_profiler_and_two_beside_it() {
+fn a_main_profiler_and_two_next_to_it() {
     let scenario = Scenario::new("Waits")
         .profiler(WATCHES)
         .notification_profiler(FIRST)
@@ -155,7 +155,7 @@ fn every_flag_is_refused_as_the_runtime_would() {
 }
 
 #[test]
-fn a_notification_profiler_is_attached_beside_a_main_one() {
+fn a_notification_profiler_is_attached_next_to_a_main_one() {
     let scenario = Scenario::new("Waits").profiler(WATCHES);
     scenario.waiting_on_each_runtime(|runtime, mut program| {
         match (runtime.major, program.attach(FIRST, b"")) {

@@ -1,4 +1,4 @@
-//! A session can be ended while others add to it.
+//! A session can be ended while others add to it, and is not started where that would end the program.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -75,11 +75,48 @@ fn race(info: &ProfilerInfo) -> Result<()> {
     Ok(())
 }
 
+/// Tries to start a session whenever a thread starts.
+pub(crate) struct StartsTooEarly;
+
+#[profiler(clsid = clsid("StartsTooEarly"))]
+impl Profiler for StartsTooEarly {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup
+            .on_failure(|failure| log::line(failure))
+            .add_events(EventMask::HIGH_MONITOR_EVENT_PIPE);
+        Ok(Self)
+    }
+
+    fn thread_assigned_to_os_thread(&self, info: &ProfilerInfo, _: ThreadId, _: u32) -> Result<()> {
+        let all = [EventPipeProviderConfig::all("Scenario-Early")];
+        info.event_pipe_start_session(&all, false).map(drop)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clr_profiler_tests::Scenario;
 
-    use super::SessionRaces;
+    use super::{SessionRaces, StartsTooEarly};
+
+    #[test]
+    fn a_thread_that_has_just_started_starts_no_session() {
+        let scenario = Scenario::new("ThreadNames").profiled_by::<StartsTooEarly>();
+        scenario.on_each_runtime(|runtime, profiled| {
+            let log = &profiled.log;
+            assert_eq!(
+                profiled.output(),
+                (Some(4), "5\n3\n2\n10\n300\n", ""),
+                "{log}"
+            );
+            let refusal = match runtime.major {
+                3 => "needs ICorProfilerInfo12",
+                _ => "these may wait for the callback on this thread",
+            };
+            assert!(log.lines().count() >= 5, "{log}");
+            assert!(log.lines().all(|line| line.contains(refusal)), "{log}");
+        });
+    }
 
     #[test]
     fn what_is_added_to_is_not_freed_meanwhile() {

@@ -6,22 +6,23 @@ use std::thread;
 use std::time::Duration;
 
 use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::pattern::MethodPattern;
 use clr_profiler::prelude::*;
-use clr_profiler::rejit::{Inliners, MethodName, Precompiled, Rejit, RejitOptions};
+use clr_profiler::rejit::{Inliners, Precompiled, Rejit, RejitOptions};
 use scenario_support::{clsid, log};
 
 /// Methods of `Switched`, and the changes of their results.
 const METHODS: [(&str, i32); 5] = [
-    ("[Switched]Switched.Program.Own()", 1000),
-    ("[Switched]Switched.Program.Small", 1000),
-    ("[Switched]Switched.Holder<T>.Get", 1000),
-    ("[System.Private.CoreLib]System.Version.GetHashCode()", 1000),
+    ("Switched!Switched.Program.Own()", 1000),
+    ("Switched!Switched.Program.Small", 1000),
+    ("Switched!Switched.Holder<T>.Get", 1000),
+    ("System.Private.CoreLib!System.Version.GetHashCode()", 1000),
     // One of the four parts of a version is no longer written.
-    ("System.Version.get_DefaultFormatFieldCount", -1),
+    ("**.Version.get_DefaultFormatFieldCount", -1),
 ];
 
 /// The one in a module that is loaded late.
-const LATE: &str = "[Rejit]Rejit.Program.Constant";
+const LATE: &str = "Rejit!Rejit.Program.Constant";
 
 /// How often methods are switched under load.
 const TIMES: u32 = 50;
@@ -33,8 +34,9 @@ pub(crate) struct Switches {
     rejit: Arc<Rejit>,
 }
 
-fn names() -> Result<Vec<MethodName>> {
-    METHODS.iter().map(|(name, _)| name.parse()).collect()
+fn patterns() -> Result<Vec<MethodPattern>> {
+    let patterns = METHODS.iter().map(|(name, _)| MethodPattern::parse(name));
+    Ok(patterns.collect::<std::result::Result<_, _>>()?)
 }
 
 /// The change of a method's result.
@@ -73,7 +75,7 @@ impl Profiler for Switches {
             })?;
             Ok(())
         }))?;
-        rejit.request_name(&LATE.parse()?);
+        rejit.request_pattern(&LATE.parse()?);
         Ok(Self { rejit })
     }
 
@@ -109,20 +111,30 @@ fn settled(rejit: &Rejit, step: &str) {
 }
 
 fn step(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
-    let names = names()?;
+    let patterns = patterns()?;
     if step == "off" {
         tell(rejit, info, "before")?;
     }
     match step {
-        "on" => names.iter().for_each(|name| rejit.request_name(name)),
-        "some on" => names[1..].iter().for_each(|name| rejit.request_name(name)),
-        "off" => names.iter().for_each(|name| rejit.revert_name(name)),
+        "on" => patterns
+            .iter()
+            .for_each(|pattern| rejit.request_pattern(pattern)),
+        "some on" => patterns[1..]
+            .iter()
+            .for_each(|pattern| rejit.request_pattern(pattern)),
+        "off" => patterns
+            .iter()
+            .for_each(|pattern| rejit.revert_pattern(pattern)),
         "toggle" => {
             for _ in 0..TIMES {
-                names.iter().for_each(|name| rejit.request_name(name));
+                patterns
+                    .iter()
+                    .for_each(|pattern| rejit.request_pattern(pattern));
                 settled(rejit, step);
                 thread::sleep(Duration::from_millis(4));
-                names.iter().for_each(|name| rejit.revert_name(name));
+                patterns
+                    .iter()
+                    .for_each(|pattern| rejit.revert_pattern(pattern));
                 settled(rejit, step);
                 thread::sleep(Duration::from_millis(4));
             }
@@ -156,9 +168,9 @@ fn tell(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
         let name = info.module_metadata(module)?.method_props(method)?.name;
         log::line(format_args!("{step}: inliner {name}"));
     }
-    for named in rejit.names() {
+    for named in rejit.patterns() {
         if let Some(problem) = named.problem {
-            log::line(format_args!("{}: {problem}", named.name));
+            log::line(format_args!("{}: {problem}", named.pattern));
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::methods::{NativeMethod, methods};
+use clr_profiler_test::stand_in::{NativeMethod, methods};
 
 /// The header before the counters: three lines of text, padded with zeros.
 const HEADER: usize = 4096;

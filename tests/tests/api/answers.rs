@@ -6,11 +6,10 @@ use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clr_profiler_sys as sys;
-use stand_in::{Call, NativeMethod, Object, Offers};
+use stand_in::{BUFFERS, Buffer, Call, NativeMethod, Object, Offers};
 use sys::HRESULT;
 
 use crate::allocations::uncounted;
-use crate::buffers::{BUFFERS, Buffer};
 use crate::callbacks::call_back;
 use crate::values::{bytes_of, is_pointer};
 

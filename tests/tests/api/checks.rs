@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use clr_profiler::ErrorKind;
 use clr_profiler_sys as sys;
-use stand_in::{NativeMethod, methods};
+use stand_in::{BUFFERS, Buffer, NativeMethod, methods};
 
 use crate::answers::{Answer, FIRST, Outputs, gives_in_parts, shows};
-use crate::buffers::{BUFFERS, Buffer};
 use crate::callbacks::OPTION;
 use crate::rows::{Row, all_rows};
 use crate::stage::{Played, play};

@@ -12,7 +12,6 @@
 
 mod allocations;
 mod answers;
-mod buffers;
 mod callbacks;
 mod checks;
 mod complete;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use clr_profiler::metadata::Dispenser;
 use clr_profiler::prelude::*;
@@ -126,6 +127,10 @@ pub(crate) fn with_profiler<R>(
     answers: &Answers,
     work: impl FnOnce(&ProfilerInfo, &ICorProfilerCallback11) -> R,
 ) -> R {
+    // The library's records of ids are those of the process, and begin anew with its first profiler: two of these tests
+    // would invalidate the ids of each other.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = answers.object(Offers::new(["ICorProfilerInfo15"]));
     let object = create();
     // SAFETY: the fake runtime outlives the profiler.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assembly_reader::{Bundle, BundledFile};
+use clr_metadata::{Bundle, BundledFileKind};
 use examples_support::{Pinned, runtime};
 
 /// The name and content of each assembly of a runtime, in the order of the names; `None` if the
@@ -38,11 +38,14 @@ pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
         return Some(files.collect());
     }
     let executable = std::fs::read(executable).expect("a file");
-    let mut files = Bundle::open(&executable).expect("a bundle").files;
-    files.retain(|file| file.kind == BundledFile::ASSEMBLY);
-    files.sort_by(|one, other| one.path.cmp(&other.path));
+    let bundle = Bundle::find(&executable).expect("a bundle");
+    let files = bundle.files().map(|file| file.expect("a file"));
+    let mut files: Vec<_> = files
+        .filter(|file| file.kind == BundledFileKind::ASSEMBLY)
+        .collect();
+    files.sort_by_key(|file| file.path);
     let files = files.iter().map(|file| {
-        let content = file.content();
+        let content = file.contents();
         let content = content.unwrap_or_else(|error| panic!("{}: {error}", file.path));
         (file.path.to_string(), content.into_owned())
     });

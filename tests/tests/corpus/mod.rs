@@ -1,6 +1,6 @@
 //! The assemblies of the runtimes, as real code for tests.
 
-mod files;
+pub(crate) mod files;
 
 use assembly_reader::Assembly;
 use examples_support::Pinned;

@@ -1,4 +1,4 @@
-//! Several profilers in one library, in other modules, and one that a macro wrote.
+//! Several profilers in one library, in other modules, one that a macro wrote, and composed ones.
 
 use clr_profiler::prelude::*;
 
@@ -32,5 +32,14 @@ quiet!(Second, "C0FFEE00-0000-4000-8000-000000000002");
 quiet!(Third, "C0FFEE00-0000-4000-8000-000000000003");
 
 mod registration {
-    clr_profiler::register!(super::inner::First, super::Second, crate::Third,);
+    clr_profiler::register!(
+        compose(super::inner::First, crate::Third,),
+        super::Second,
+        compose(
+            clsid = "C0FFEE00-0000-4000-8000-000000000004",
+            super::Second,
+            super::inner::First
+        ),
+        crate::Third,
+    );
 }

@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library_beside};
+use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library_next_to};
 use clr_profiler_tests::{Finished, clsid, profilee, runtimes};
 use examples_support::{Pinned, samples};
 
-use crate::example::{Folder, executable};
+use super::example::{Folder, executable};
 
 /// A machine without .NET: folders of its own for everything, no programs on PATH.
 struct Machine {
@@ -114,10 +114,10 @@ fn options() {
         2,
         &["`--sumary`", "Did you mean `--summary`?"],
     );
-    machine.refuses(&["--fliter", "x"], 2, &["Did you mean `--filter`?"]);
+    machine.refuses(&["--mehtods", "x"], 2, &["Did you mean `--methods`?"]);
     machine.refuses(&["--frobnicate"], 2, &["`--frobnicate`", "`--help`"]);
     machine.refuses(&["--output"], 2, &["`--output FILE`"]);
-    machine.refuses(&["--filter="], 2, &["`--filter TEXT`"]);
+    machine.refuses(&["--methods="], 2, &["`--methods PATTERNS`"]);
     machine.refuses(&["--summary=yes"], 2, &["`--summary` takes no value"]);
 
     let before = machine.folder.listing();
@@ -125,7 +125,12 @@ fn options() {
     command.arg("--help");
     let help = Finished::of(command);
     assert_eq!((help.status.code(), &*help.stderr), (Some(0), ""));
-    for part in ["--output FILE", "--filter TEXT", "--summary", "usage: "] {
+    for part in [
+        "--output FILE",
+        "--methods PATTERNS",
+        "--summary",
+        "usage: ",
+    ] {
         assert!(help.stdout.contains(part), "{}", help.stdout);
     }
     assert_eq!(machine.folder.listing(), before);
@@ -165,7 +170,7 @@ fn paths_that_are_no_program() {
 #[test]
 fn assemblies_that_cannot_start() {
     let machine = Machine::new();
-    let library = profilee("StartupHook");
+    let library = profilee("Friend");
     let library = library.to_str().unwrap();
     machine.refuses(&[library], 1, &[library, "class library", "OutputType"]);
 
@@ -326,7 +331,7 @@ fn an_example_without_its_library() {
 
 #[test]
 fn a_class_id_of_another_library() {
-    let library = find_library_beside(executable(), "jit_logger").unwrap();
+    let library = find_library_next_to(executable(), "jit_logger").unwrap();
     let path = library.to_str().unwrap().to_owned();
     let clsid = clsid("Null");
     let profiler = ProfilerLibrary::new(library, clsid).unwrap();

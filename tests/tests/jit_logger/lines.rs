@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clr_profiler_tests::{Finished, runtimes};
 use examples_support::samples;
 
-use crate::example::{behaviour, command, lines};
+use super::example::{behaviour, command, lines};
 
 #[test]
 fn names_are_full() {
@@ -44,11 +44,14 @@ fn names_are_full() {
 }
 
 #[test]
-fn the_filter_looks_at_the_whole_name() {
+fn patterns_select_methods() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        for part in ["Shop.Store.", "(Shop.Money[])", "Discount"] {
-            let options = ["--filter", part, "--summary"];
+        for (pattern, part) in [
+            ("Shop.Store.*", "Shop.Store."),
+            ("**(Shop.Money[])", "(Shop.Money[])"),
+        ] {
+            let options = ["--methods", pattern, "--summary"];
             let all = Finished::of(command(runtime, &[], &samples::sample(), &[])).stderr;
             let some = Finished::of(command(runtime, &options, &samples::sample(), &[])).stderr;
             let expected: Vec<_> = lines(&all)
@@ -59,9 +62,11 @@ fn the_filter_looks_at_the_whole_name() {
             assert_eq!(lines(&some), expected);
             assert_adds_up(&some);
         }
-        let options = ["--filter=no such method", "--summary"];
+        let options = ["--methods=No.Such.Method", "--summary"];
         let none = Finished::of(command(runtime, &options, &samples::sample(), &[])).stderr;
         assert_eq!(lines(&none).len(), 0);
+        let told = "jit_logger: 1 matched nothing: the pattern `No.Such.Method`\n";
+        assert!(none.contains(told), "{none}");
         assert_adds_up(&none);
     }
 }
@@ -71,6 +76,7 @@ fn summary(log: &str) -> Vec<(usize, f64, &str)> {
     log.lines()
         .skip_while(|line| *line != " methods        time  assembly")
         .skip(1)
+        .take_while(|row| !row.starts_with("jit_logger: "))
         .map(|row| {
             let (methods, rest) = row.trim_start().split_once("  ").unwrap();
             let (time, assembly) = rest.split_once(" ms  ").unwrap();
@@ -149,8 +155,8 @@ fn lines_of_many_threads_are_whole() {
                 assert_eq!(counts.get(&*method), Some(&1), "{method}");
             }
         }
-        // Nothing but lines and the summary.
-        let table = summary(&finished.log).len() + 1;
+        // Nothing but lines, and the summary between its head and the line of the overhead.
+        let table = summary(&finished.log).len() + 2;
         let all = finished.log.lines().count();
         assert_eq!(lines(&finished.log).len() + table, all);
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clr_profiler_tests::{Finished, profilee, runtimes};
 use examples_support::{Pinned, runtime, samples};
 
-use crate::example::{Folder, behaviour, command, lines, plain};
+use super::example::{Folder, behaviour, command, lines, plain};
 
 #[test]
 fn arguments_streams_and_exit_code_are_the_programs() {
@@ -88,8 +88,10 @@ fn a_single_file_application_is_started_by_its_name() {
             .env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
         Finished::of(command)
     };
-    let mut example = Command::new(crate::example::executable());
-    example.args(["--filter", "MzLibBridge."]).arg(&application);
+    let mut example = Command::new(super::example::executable());
+    example
+        .args(["--methods", "MzLibBridge.**"])
+        .arg(&application);
     let (plain, profiled) = (start(Command::new(&application)), start(example));
     assert!(plain.stdout.contains("10.0.13"), "{}", plain.stdout);
     assert_eq!(profiled.stdout, plain.stdout);

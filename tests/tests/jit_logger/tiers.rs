@@ -5,7 +5,7 @@ use std::fs;
 
 use clr_profiler_tests::{Finished, Runtime, profilee, runtimes, runtimes_where};
 
-use crate::example::{Folder, behaviour, command, lines};
+use super::example::{Folder, behaviour, command, lines};
 
 fn kind_and_name(line: &str) -> (&str, &str) {
     line.split_once("] ").unwrap()

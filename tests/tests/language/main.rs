@@ -295,15 +295,14 @@ fn calls_of_what_the_compiler_makes_are_traced() {
 fn methods(name: &str) -> Vec<String> {
     let bytes = fs::read(profilee(&format!("language/{name}"))).unwrap();
     let assembly = Assembly::open(&bytes).unwrap();
-    let types: Vec<_> = assembly.first_methods().map(Result::unwrap).collect();
-    let methods = assembly.methods().map(Result::unwrap);
+    let methods = assembly.all_methods().map(Result::unwrap);
     methods
         .filter_map(|method| {
-            let next = types.partition_point(|(_, first)| *first <= method.token.row());
-            let (namespace, class) = assembly.type_name(types[next - 1].0).unwrap();
-            let is_named = namespace == "Language" && !method.name.starts_with(['<', '.']);
+            let owner = assembly.method_owner(method.token).unwrap();
+            let class = assembly.type_name(owner.into()).unwrap();
+            let is_named = class.namespace == "Language" && !method.name.starts_with(['<', '.']);
             (is_named && method.body.is_some())
-                .then(|| format!("{namespace}.{class}.{}", method.name))
+                .then(|| format!("Language.{}.{}", class.name, method.name))
         })
         .collect()
 }

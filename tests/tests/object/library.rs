@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{env, fs, process, ptr, thread};
 
-use clr_profiler_launcher::find_library_beside;
+use clr_profiler_launcher::find_library_next_to;
 use clr_profiler_sys as sys;
 use sys::{
     GUID, HRESULT, IClassFactory, ICorProfilerCallback11, IUnknown, IUnknown_Vtbl, Interface,
@@ -215,7 +215,7 @@ fn temporary(kind: &str) -> PathBuf {
 }
 
 fn built() -> PathBuf {
-    find_library_beside(env::current_exe().unwrap(), "scenarios").unwrap()
+    find_library_next_to(env::current_exe().unwrap(), "scenarios").unwrap()
 }
 
 /// The functions that every interface has.

@@ -1,7 +1,10 @@
 //! The callback object driven through its vtable by a fake runtime: as a real one does, and as
 //! none should.
 
-#![cfg(unix)]
+#![cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 
 mod calls;
 mod class_factory;

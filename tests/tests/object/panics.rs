@@ -59,11 +59,11 @@ fn a_profiler_is_retired_once() {
     assert_eq!(unsafe { object.Initialize(info.as_raw()) }, sys::S_OK);
     call_from_all_threads(&object);
     let log = library.take_log();
-    let retired = log
+    let disabled = log
         .lines()
         .filter(|line| line.contains("gets no more callbacks"))
         .count();
-    assert_eq!(retired, 1, "{log}");
+    assert_eq!(disabled, 1, "{log}");
     // Three calls disable it; other threads may have been in a call then, each in one.
     let calls = log
         .lines()

@@ -12,6 +12,21 @@ use std::path::PathBuf;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime};
 
+/// How many methods were rewritten, as the last line of the results says; the lines before it are the others.
+fn rewritten(results: &str) -> (Vec<&str>, u64) {
+    let mut lines: Vec<&str> = results.lines().collect();
+    let last = lines.pop().unwrap();
+    let number = last
+        .strip_prefix("overhead: ")
+        .and_then(|rest| rest.split_once(" methods were rewritten"))
+        .and_then(|(before, _)| before.rsplit(' ').next());
+    assert!(
+        lines.iter().all(|line| !line.starts_with("overhead: ")),
+        "{results}"
+    );
+    (lines, number.expect(last).parse().unwrap())
+}
+
 /// Runs the bundled sample to its end: without a profiler, and with an example and its results.
 fn sample(
     example: Example,

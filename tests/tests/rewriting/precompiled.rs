@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assembly_reader::Bundle;
+use clr_metadata::Bundle;
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
 const LIBRARY: &str = "System.Private.Uri";
@@ -19,9 +19,10 @@ fn renamed(runtime: &Runtime, folder: &Folder) -> PathBuf {
         Some(framework) => fs::read(framework.join(file)).unwrap(),
         None => {
             let application = fs::read(runtime.application().unwrap()).unwrap();
-            let files = Bundle::open(&application).unwrap().files;
-            let found = files.iter().find(|found| found.path == file).unwrap();
-            found.content().unwrap().into_owned()
+            let bundle = Bundle::find(&application).unwrap();
+            let mut files = bundle.files().map(Result::unwrap);
+            let found = files.find(|found| found.path == file).unwrap();
+            found.contents().unwrap().into_owned()
         }
     };
     // The signature of ReadyToRun code.
@@ -121,9 +122,10 @@ fn each_call_from_precompiled_code_is_traced() {
         let library = renamed(runtime, &folder);
         let [config, summary] = ["config", "summary"].map(|name| folder.path(name));
         // Small methods, but not their callers.
-        fs::write(&config, format!("{RENAMED}!*.get_*\n")).unwrap();
-        let [config, file] = [&config, &summary].map(|path| path.to_str().unwrap());
-        let options = ["--config", config, "--summary", file];
+        fs::write(&config, format!("{RENAMED}!**.get_*\n")).unwrap();
+        let config = format!("@{}", config.display());
+        let file = summary.to_str().unwrap();
+        let options = ["--methods", &config, "--summary", file];
         results(Example("method_tracer"), runtime, &library, &options);
         let summary = fs::read_to_string(file).unwrap();
         assert!(!summary.contains("not traced:"), "{summary}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, profilee, runtimes};
 
-use crate::sample;
+use super::{rewritten, sample};
 
 const EXAMPLE: Example = Example("return_inspector");
 
@@ -22,7 +22,7 @@ const RETURNED: [&str; 6] = [
 fn results_of_every_kind_are_shown() {
     for runtime in runtimes() {
         // Two methods are called 100,000 times each.
-        let (plain, inspected) = sample(EXAMPLE, runtime, &["--filter", "Shop."], &[]);
+        let (plain, inspected) = sample(EXAMPLE, runtime, &["--methods", "Shop.**"], &[]);
         println!(
             "on {}: {} results",
             runtime.name,
@@ -45,18 +45,20 @@ fn results_of_every_kind_are_shown() {
 #[test]
 fn rust_sees_the_same_primitives_and_strings() {
     for runtime in runtimes() {
-        let filter = ["--filter", "Shop.Program."];
+        let filter = ["--methods", "Shop.Program.*"];
         let (plain, managed) = sample(EXAMPLE, runtime, &filter, &[]);
         let (_, native) = sample(EXAMPLE, runtime, &["--native", filter[0], filter[1]], &[]);
         println!("on {}", runtime.name);
         assert_eq!(native.output(), plain.output());
         assert!(native.log.lines().count() > 100_000);
         // Both ways show each result alike, except for `bool`.
+        let (seen, number) = rewritten(&native.log);
+        assert!(number > 2, "{number}");
         let managed = managed
             .log
             .replace(" = True\n", " = true\n")
             .replace(" = False\n", " = false\n");
-        let seen: std::collections::HashSet<&str> = native.log.lines().collect();
+        let seen: std::collections::HashSet<&str> = seen.into_iter().collect();
         let all: std::collections::HashSet<&str> = managed.lines().collect();
         let strangers: Vec<_> = seen.difference(&all).collect();
         assert!(strangers.is_empty(), "{strangers:?}");
@@ -98,7 +100,7 @@ fn values_of_all_shapes_are_shown_and_come_back() {
 #[test]
 fn methods_of_the_core_library_are_inspected_too() {
     for runtime in runtimes() {
-        let options = ["--native", "--framework", "--filter", "System.String."];
+        let options = ["--native", "--framework", "--methods", "System.String.*"];
         let (plain, inspected) = sample(EXAMPLE, runtime, &options, &[]);
         println!(
             "on {}: {} results",

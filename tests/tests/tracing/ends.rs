@@ -1,7 +1,7 @@
 //! However the program ends, the trace is whole.
 
-use crate::endings::endings;
-use crate::trace::{EXAMPLE, Trace};
+use super::trace::{EXAMPLE, Trace};
+use crate::watching::endings::endings;
 
 #[test]
 fn however_the_program_ends_its_trace_is_there() {

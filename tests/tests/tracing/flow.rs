@@ -2,7 +2,7 @@
 
 use clr_profiler_tests::runtimes;
 
-use crate::trace::{Span, Trace, traced};
+use super::trace::{Span, Trace, traced};
 
 /// The delay of `Task.Delay` in each of the methods, minus a tolerance for clocks.
 const DELAY: f64 = 28.0;

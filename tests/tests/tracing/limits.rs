@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{Finished, Folder, Running, profilee, runtimes};
 
-use crate::trace::{EXAMPLE, Trace};
+use super::trace::{EXAMPLE, Trace};
 
 /// 360,000 calls of one method.
 const CALLS: [&str; 4] = ["hour", "return", "100", "calls"];

@@ -1,8 +1,8 @@
 //! `method_tracer`: the program's behaviour stays the same, and its calls become spans.
 
+#![cfg(unix)]
+
 mod collector;
-#[path = "../watching/endings.rs"]
-mod endings;
 mod ends;
 mod flow;
 mod kinds;

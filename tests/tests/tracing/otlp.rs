@@ -10,8 +10,8 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 
-use crate::collector::Collector;
-use crate::trace::traced;
+use super::collector::Collector;
+use super::trace::traced;
 
 fn text<'a>(attributes: &'a [KeyValue], key: &str) -> &'a str {
     let found = attributes.iter().find(|attribute| attribute.key == key);

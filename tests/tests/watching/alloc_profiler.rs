@@ -5,7 +5,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes, runtimes_where};
 
-use crate::endings::endings;
+use super::endings::endings;
 
 const EXAMPLE: Example = Example("alloc_profiler");
 

@@ -5,7 +5,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
-use crate::endings::endings;
+use super::endings::endings;
 
 const EXAMPLE: Example = Example("call_counter");
 
@@ -156,9 +156,9 @@ fn stacks_hold_all_calls() {
 }
 
 #[test]
-fn the_filter_chooses_and_sees_the_framework() {
+fn patterns_choose_and_see_the_framework() {
     for runtime in runtimes() {
-        let options = ["--filter", "ep(int", "--sort", "calls"];
+        let options = ["--methods", "**.*ep(int, **)", "--sort", "calls"];
         let table = results(runtime, ("count", 1600), &options, &[], "calls.txt");
         let rows = rows(&table);
         assert_eq!(rows["Watched.Counted.Step(int)"].0, 1600, "{table}");

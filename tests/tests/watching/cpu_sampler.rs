@@ -5,7 +5,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
-use crate::endings::{Ending, endings};
+use super::endings::{Ending, endings};
 
 const EXAMPLE: Example = Example("cpu_sampler");
 

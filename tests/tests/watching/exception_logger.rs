@@ -4,7 +4,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
-use crate::endings::endings;
+use super::endings::endings;
 
 const EXAMPLE: Example = Example("exception_logger");
 
@@ -221,5 +221,17 @@ fn however_the_program_ends_its_exceptions_are_there() {
             .filter(|line| line.ends_with("  a second  type"))
             .count();
         assert_eq!(tables, usize::from(ending.is_seen(runtime)), "{results}");
+        let overheads: Vec<&str> = results
+            .lines()
+            .filter_map(|line| line.strip_prefix("overhead: "))
+            .collect();
+        assert_eq!(overheads.len(), tables, "{results}");
+        for overhead in overheads {
+            // One callback, at least, for each exception; those of .NET 9 and 10 arrive in larger pieces.
+            let (callbacks, _) = overhead.split_once(" callbacks took ").unwrap();
+            let callbacks: usize = callbacks.parse().unwrap();
+            let least = if runtime.major >= 9 { 1 } else { TIMES };
+            assert!(callbacks >= least, "{overhead}");
+        }
     });
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee, runtimes};
 
-use crate::endings::endings;
+use super::endings::endings;
 
 const EXAMPLE: Example = Example("gc_monitor");
 

@@ -7,10 +7,12 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use clr_profiler_tests::{Example, Finished, Folder, Running, Scenario, profilee, runtimes};
+use clr_profiler_tests::{
+    Example, Finished, Folder, Running, Sample, Scenario, profilee, runtimes,
+};
 
 /// All of them, with their class ids.
-const EXAMPLES: [(Example, &str); 11] = [
+pub(crate) const EXAMPLES: [(Example, &str); 11] = [
     (
         Example("alloc_profiler"),
         "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68",
@@ -53,6 +55,13 @@ const EXAMPLES: [(Example, &str); 11] = [
         "A8656E35-9A04-449E-B8EA-C9B8FBA40D52",
     ),
 ];
+
+/// The examples of the calling test.
+fn sampled() -> impl Iterator<Item = (Example, &'static str)> {
+    let sample = Sample::one_of(3);
+    let examples = EXAMPLES.into_iter().enumerate();
+    examples.filter_map(move |(number, example)| sample.has(number).then_some(example))
+}
 
 /// How many descriptors an example may take from the program: two for an assembly that it loads.
 const DESCRIPTORS: usize = 2;
@@ -123,7 +132,7 @@ fn few_descriptors_and_small_files_do_not_hurt() {
         assert!(plain.status.success(), "{plain:?}");
         // Other runtimes need more during their start than when the program waits.
         let most = (runtime.major == 8).then_some(least + DESCRIPTORS + 1);
-        for (example, _) in EXAMPLES {
+        for (example, _) in sampled() {
             let file = folder.path(example.0);
             let options = ["--output", file.to_str().unwrap()];
             let command = example.command(runtime, &options, &program, &words);
@@ -154,7 +163,7 @@ fn results_that_cannot_be_written_are_said_once() {
     let program = profilee("Watched");
     for runtime in runtimes() {
         let plain = Finished::of(EXAMPLES[0].0.plain(runtime, &program, &words));
-        for (example, clsid) in EXAMPLES {
+        for (example, clsid) in sampled() {
             println!("{} on {}", example.0, runtime.name);
             let options = ["--output", "/dev/full"];
             let full = Finished::of(example.command(runtime, &options, &program, &words));

@@ -3,9 +3,10 @@
 #![cfg(unix)]
 
 mod alloc_profiler;
+mod around;
 mod call_counter;
 mod cpu_sampler;
-mod endings;
+pub(crate) mod endings;
 mod exception_logger;
 mod forks;
 mod gc_monitor;

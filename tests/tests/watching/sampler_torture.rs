@@ -43,7 +43,7 @@ fn nothing_breaks_that_is_sampled_while_it_does_everything() {
         .map(|stops| stops.parse().expect("SAMPLER_STOPS is a number"));
     let (seconds, wanted) = match longer {
         Some(stops) => (20, stops),
-        None => (4, 50),
+        None => (2, 50),
     };
     for runtime in runtimes() {
         let begun = Instant::now();

@@ -16,7 +16,7 @@ pub struct Exception {
 /// All exceptions. One that excuses nothing fails the test.
 pub const EXCEPTIONS: &[Exception] = &[Exception {
     rule: "what",
-    file: "examples/support/src/fetch/mod.rs",
+    file: "clr_profiler_test/src/fetch/mod.rs",
     line: r#"what:    the package {package} {version}, {size:.1} MB\n  \"#,
     reason: "a label in a list, next to `from`, `licence` and `to`",
 }];

@@ -7,22 +7,29 @@ use std::sync::OnceLock;
 use std::{env, fs};
 
 /// The crates whose users rely on these promises.
-pub(crate) const CRATES: [&str; 4] = [
+pub(crate) const CRATES: [&str; 6] = [
     "clr_profiler",
     "clr_profiler_il",
+    "clr_metadata",
     "clr_profiler_tools",
     "clr_profiler_launcher",
+    "clr_profiler_test",
 ];
 
-/// The crates whose public items are listed in `docs/public-api`. Not `clr_profiler_sys`: its items are those of the
-/// native headers, and its own tests compare them.
-pub(crate) const PUBLISHED: [&str; 5] = [
+/// The crates whose public items are listed in `docs/public-api` with their signatures.
+pub(crate) const PUBLISHED: [&str; 7] = [
     "clr_profiler_macros",
     "clr_profiler_il",
+    "clr_metadata",
     "clr_profiler",
     "clr_profiler_launcher",
+    "clr_profiler_test",
     "clr_profiler_tools",
 ];
+
+/// The crate of which only the names of public items are listed: its own tests compare their definitions with those of
+/// the native headers.
+pub(crate) const NATIVE: &str = "clr_profiler_sys";
 
 /// The page of a public item.
 pub(crate) struct Page {
@@ -211,11 +218,12 @@ fn documentation() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-        // One after the other: the pages of a crate depend on whether those of its dependencies exist.
-        for name in PUBLISHED {
+        // One after the other, each after its dependencies: a page links to those of other crates if they exist.
+        for name in [NATIVE].into_iter().chain(PUBLISHED) {
             let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-            cargo.args(["doc", "--no-deps", "-p", name, "--target-dir"]);
+            cargo.args(["doc", "--no-deps", "--all-features", "-p", name]);
             let made = cargo
+                .arg("--target-dir")
                 .arg(target)
                 .current_dir(env!("CARGO_MANIFEST_DIR"))
                 .output()

@@ -1,9 +1,9 @@
 //! All public items with their signatures: `docs/public-api`, a file for each crate. A change of the public API is
-//! a difference there.
+//! a difference there. Of `clr_profiler_sys` it has the names alone.
 
 use std::collections::BTreeSet;
 
-use crate::pages::{self, PUBLISHED, Page};
+use crate::pages::{self, NATIVE, PUBLISHED, Page};
 
 /// The head of a declaration: members have lines of their own.
 fn head(page: &Page) -> String {
@@ -68,6 +68,16 @@ fn the_public_api_is_the_committed_one() {
         let text: String = all.into_iter().map(|line| line + "\n").collect();
         pages::compare(&format!("docs/public-api/{crate_name}.txt"), &text);
     }
+}
+
+#[test]
+fn the_public_names_of_the_native_interfaces_are_the_committed_ones() {
+    let names = pages::of(NATIVE).into_iter();
+    let lines: BTreeSet<String> = names
+        .map(|page| format!("{}: {}\n", page.path, page.kind))
+        .collect();
+    let text: String = lines.into_iter().collect();
+    pages::compare(&format!("docs/public-api/{NATIVE}.txt"), &text);
 }
 
 #[test]

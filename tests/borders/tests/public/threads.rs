@@ -11,11 +11,21 @@ const FILE: &str = "docs/send-and-sync.md";
 const TABLE: &str = "| type | `Send` | `Sync` | why |\n|---|---|---|---|\n";
 
 /// The types whose `Send` or `Sync` is declared, not derived by the compiler, by their files.
-const DECLARED: [(&str, &str); 4] = [
+const DECLARED: [(&str, &str); 8] = [
     ("clr_profiler/src/info/info13.rs", "Send for ObjectHandle"),
     ("clr_profiler/src/info/info13.rs", "Sync for ObjectHandle"),
     ("clr_profiler/src/runtime/handle.rs", "Send for Runtime"),
     ("clr_profiler/src/runtime/handle.rs", "Sync for Runtime"),
+    ("clr_profiler_test/src/stand_in/face.rs", "Send for Face"),
+    ("clr_profiler_test/src/stand_in/face.rs", "Sync for Face"),
+    (
+        "clr_profiler_tools/src/report/signals.rs",
+        "Sync for Postponed",
+    ),
+    (
+        "clr_profiler_tools/src/report/signals.rs",
+        "Sync for Semaphore",
+    ),
 ];
 
 /// Whether a type has an automatic trait, and under which condition.

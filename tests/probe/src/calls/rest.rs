@@ -10,6 +10,7 @@ use clr_profiler::hooks::{CallHooksWithInfo, Unwinding};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::info::Object;
+use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOptions};
 use clr_profiler::rewrite::{HelperAssembly, NativeCall, NewField, NewType};
@@ -24,12 +25,17 @@ pub struct Parts {
     pub rejit: OnceLock<std::sync::Arc<Rejit>>,
     pub sampler: OnceLock<std::sync::Arc<Sampler>>,
     pub heap: OnceLock<std::sync::Arc<HeapRecorder>>,
+    pub instrumentation: OnceLock<std::sync::Arc<Instrumentation>>,
+    /// Another one, which is removed.
+    pub removed: OnceLock<std::sync::Arc<Instrumentation>>,
 }
 
 pub static PARTS: Parts = Parts {
     rejit: OnceLock::new(),
     sampler: OnceLock::new(),
     heap: OnceLock::new(),
+    instrumentation: OnceLock::new(),
+    removed: OnceLock::new(),
 };
 
 fn used<T: Debug>(given: Result<T>) -> Option<Result<()>> {
@@ -79,6 +85,19 @@ pub fn calls() -> Vec<Call> {
         Asks ProfilerInfo::version = |at| used(Ok(at.info.version()));
         Asks ProfilerInfo::as_raw = |at| used(Ok(at.info.as_raw()));
         Asks ProfilerInfo::method = |at| used(at.info.method(FunctionId::pick(at)?));
+        Asks ProfilerInfo::overhead = |at| used(Ok(at.info.overhead()));
+        Asks ProfilerInfo::is_hot_reload_enabled =
+            |at| used(at.info.is_hot_reload_enabled(ModuleId::pick(at)?));
+        Asks ProfilerInfo::source_location = |at| used(at.info.source_location(FunctionId::pick(at)?, 7));
+        Asks ProfilerInfo::source_location_from_ip =
+            |at| used(at.info.source_location_from_ip(usize::pick(at)?));
+        Asks ProfilerInfo::module_pdb = |at| used(at.info.module_pdb(ModuleId::pick(at)?));
+        Asks Method::source_name = |at| method(at, |method| method.source_name());
+        Asks Method::first_source_location = |at| method(at, |method| method.first_source_location());
+        Asks Method::il_names = |at| method(at, |method| {
+            let names = method.il_names()?;
+            Ok(clr_profiler::il::symbol::Names::name(&names, method.token().into()))
+        });
         Asks ProfilerInfo::class_full_name = |at| used(at.info.class_full_name(ClassId::pick(at)?));
         Asks ProfilerInfo::object = |at| object(at, |object| Ok(object.class()));
         Asks ProfilerInfo::with_static_field =
@@ -101,6 +120,10 @@ pub fn calls() -> Vec<Call> {
         Asks Method::name = |at| method(at, |method| method.name());
         Asks Method::full_name = |at| method(at, |method| method.full_name());
         Asks Method::assembly_name = |at| method(at, |method| method.assembly_name());
+        Asks Method::declaring_type = |at| method(at, |method| method.declaring_type());
+        Asks Method::type_name = |at| method(at, |method| method.type_name());
+        Asks Method::namespace = |at| method(at, |method| method.namespace());
+        Asks Method::parameter_types = |at| method(at, |method| method.parameter_types());
         Asks Method::il_body = |at| method(at, |method| method.il_body());
         Writes Method::set_il_body = |at| method(at, |method| method.set_il_body(&method.il_body()?));
         Writes Method::rewrite = |at| method(at, |method| {
@@ -111,6 +134,20 @@ pub fn calls() -> Vec<Call> {
                 Ok(())
             })
         });
+        Writes ProfilerInfo::rewrite_method = |at| {
+            let (module, method) = (ModuleId::pick(at)?, MethodDef::pick(at)?);
+            used(at.info.rewrite_method(module, method, |body, _| {
+                body.prologue(Fragment::new().nop())?;
+                Ok(())
+            }))
+        };
+        Writes ProfilerInfo::rewrite_method_again = |at| {
+            let (module, method) = (ModuleId::pick(at)?, MethodDef::pick(at)?);
+            used(at.info.rewrite_method_again(module, method, |body, _| {
+                body.prologue(Fragment::new().nop().nop())?;
+                Ok(())
+            }))
+        };
         Writes RewriteContext::everything = |at| method(at, |method| {
             method.rewrite(|body, cx| {
                 let _ = (cx.shape().map(drop), cx.type_sig("int").map(drop), cx.import_type("int").map(drop));
@@ -127,6 +164,7 @@ pub fn calls() -> Vec<Call> {
             let module = ModuleId::pick(at)?;
             used(helper().and_then(|it| it.load_into(at.info, module)))
         };
+        Asks HelperAssembly::method = |_at| used(helper().and_then(|it| it.method("Logger", "Enter", "void (string)")));
         Asks HelperAssembly::check = |at| used(helper().and_then(|it| it.check(at.info)));
         Asks Object::string = |at| object(at, |object| object.string());
         Asks Object::array = |at| object(at, |object| Ok(object.array()?.map(|array| {
@@ -148,16 +186,16 @@ fn components() -> Vec<Call> {
             PARTS.rejit.get()?.request([(ModuleId::pick(at)?, MethodDef::pick(at)?)]);
             done()
         };
-        Changes Rejit::request_name = |_at| {
-            PARTS.rejit.get()?.request_name(&"Probe.Program.Hot".parse().ok()?);
+        Changes Rejit::request_pattern = |_at| {
+            PARTS.rejit.get()?.request_pattern(&"Probe.Program.Hot".parse().ok()?);
             done()
         };
         Changes Rejit::revert = |at| {
             PARTS.rejit.get()?.revert([(ModuleId::pick(at)?, MethodDef::pick(at)?)]);
             done()
         };
-        Changes Rejit::revert_name = |_at| {
-            PARTS.rejit.get()?.revert_name(&"Probe.Program.Hot".parse().ok()?);
+        Changes Rejit::revert_pattern = |_at| {
+            PARTS.rejit.get()?.revert_pattern(&"Probe.Program.Hot".parse().ok()?);
             done()
         };
         Changes Rejit::revert_all = |_at| {
@@ -166,8 +204,16 @@ fn components() -> Vec<Call> {
         };
         Asks Rejit::wait = |_at| used(Ok(PARTS.rejit.get()?.wait(Duration::from_millis(5))));
         Asks Rejit::outcomes = |_at| used(Ok(PARTS.rejit.get()?.outcomes()));
-        Asks Rejit::names = |_at| used(Ok(PARTS.rejit.get()?.names()));
+        Asks Rejit::patterns = |_at| used(Ok(PARTS.rejit.get()?.patterns()));
         Asks Rejit::inliners = |_at| used(Ok(PARTS.rejit.get()?.inliners()));
+        Asks Instrumentation::outcomes = |_at| {
+            let outcomes = PARTS.instrumentation.get()?.outcomes();
+            used(Ok((outcomes.to_string(), outcomes.to_json())))
+        };
+        Asks Instrumentation::rejit = |_at| used(Ok(PARTS.instrumentation.get()?.rejit()));
+        Changes Instrumentation::off = |_at| used(PARTS.instrumentation.get()?.off());
+        Changes Instrumentation::remove = |_at| used(PARTS.removed.get()?.remove());
+        Changes Instrumentation::on = |_at| used(PARTS.instrumentation.get()?.on());
         Asks Sampler::totals = |_at| used(Ok(PARTS.sampler.get()?.totals()));
         Asks Sampler::wait_for_delivery = |_at| {
             PARTS.sampler.get()?.wait_for_delivery();
@@ -235,6 +281,18 @@ pub fn attach(setup: &mut Setup) -> Result<()> {
         }
     }))?;
     PARTS.sampler.get_or_init(|| sampler);
+    let instrumentation = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
+        body.prologue(Fragment::new().nop())?;
+        Ok(())
+    });
+    let instrumentation = setup.attach(instrumentation)?;
+    PARTS.instrumentation.get_or_init(|| instrumentation);
+    let removed = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
+        body.prologue(Fragment::new().nop())?;
+        Ok(())
+    });
+    let removed = setup.attach(removed)?;
+    PARTS.removed.get_or_init(|| removed);
     let heap = setup.attach(HeapRecorder::new())?;
     PARTS.heap.get_or_init(|| heap);
     Ok(())

@@ -49,7 +49,7 @@ macro_rules! on {
     (named, $at:ident, |$it:ident| $call:expr) => {
         $at.with_metadata(|$it| $call)
     };
-    (beside_import, $at:ident, |$it:ident| $call:expr) => {
+    (query_import, $at:ident, |$it:ident| $call:expr) => {
         $at.with_metadata(|$it| $call)
     };
     (filter, $at:ident, |$it:ident| $call:expr) => {
@@ -58,7 +58,7 @@ macro_rules! on {
     (emit, $at:ident, |$it:ident| $call:expr) => {
         $at.with_writer(|$it| $call)
     };
-    (beside_emit, $at:ident, |$it:ident| $call:expr) => {
+    (query_emit, $at:ident, |$it:ident| $call:expr) => {
         $at.with_writer(|$it| $call)
     };
     (framework, $at:ident, |$it:ident| $call:expr) => {

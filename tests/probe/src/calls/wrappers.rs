@@ -329,6 +329,7 @@ fn in_collections() -> Vec<Call> {
         Asks GcScope::class_from_object = |at| gc(at, |gc| Some(gc.class_from_object(object(at)?)));
         Asks GcScope::object_size = |at| gc(at, |gc| Some(gc.object_size(object(at)?)));
         Asks GcScope::array_class_info = |at| gc(at, |gc| Some(gc.array_class_info(ClassId::pick(at)?)));
+        Asks GcScope::class_id_info = |at| gc(at, |gc| Some(gc.class_id_info(ClassId::pick(at)?)));
         Asks GcScope::class_id_info2 = |at| gc(at, |gc| Some(gc.class_id_info2(ClassId::pick(at)?)));
         Asks GcScope::function_info = |at| gc(at, |gc| Some(gc.function_info(FunctionId::pick(at)?)));
         Asks GcScope::function_from_ip = |at| gc(at, |gc| Some(gc.function_from_ip(usize::pick(at)?)));
@@ -355,6 +356,7 @@ fn in_collections() -> Vec<Call> {
         });
         Asks GcScope::non_gc_objects = |at| gc(at, |gc| Some(gc.non_gc_objects().map(|it| it.take(40).count())));
         Asks GcScope::non_gc_heap_bounds = |at| gc(at, |gc| Some(gc.non_gc_heap_bounds()));
+        Asks GcScope::threads = |at| gc(at, |gc| Some(gc.threads().map(|it| it.count())));
         Asks GcScope::runtime_information = |at| gc(at, |gc| Some(gc.runtime_information()));
         Asks GcScope::enumerate_object_references = |at| gc(at, |gc| {
             Some(gc.enumerate_object_references(object(at)?, |_| ControlFlow::Continue(())))

@@ -1,9 +1,10 @@
 //! Recorded results of a resolver, replayed without resolving.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use clr_profiler::il::signature::{LocalsSig, MethodSig, TypeSig};
-use clr_profiler::il::symbol::{Reference, Resolver, TypeKind};
+use clr_profiler::il::symbol::{Reference, ResolvedField, ResolvedMethod, Resolver, TypeKind};
 use clr_profiler::il::token::{Token, TypeToken};
 
 enum Answer {
@@ -12,6 +13,8 @@ enum Answer {
     Kind(Option<TypeKind>),
     Locals(Option<LocalsSig>),
     Constructor(bool),
+    ResolvedMethod(Option<Arc<ResolvedMethod>>),
+    ResolvedField(Option<Arc<ResolvedField>>),
 }
 
 /// Resolves, and records the results in their order.
@@ -71,4 +74,6 @@ answers! {
     declaring_type(member: Reference<'_>) -> Option<TypeSig>, Type or None;
     is_constructor(method: Reference<'_>) -> bool, Constructor or false;
     locals(token: Token) -> Option<LocalsSig>, Locals or None;
+    resolved_method(method: Reference<'_>) -> Option<Arc<ResolvedMethod>>, ResolvedMethod or None;
+    resolved_field(field: Reference<'_>) -> Option<Arc<ResolvedField>>, ResolvedField or None;
 }

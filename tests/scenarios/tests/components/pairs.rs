@@ -67,7 +67,7 @@ impl Profiler for Pairs {
                 Ok(())
             });
             let rejit = setup.attach(rejit)?;
-            rejit.request_name(&"[Waits]Waits.Program.Work1".parse()?);
+            rejit.request_pattern(&"Waits!Waits.Program.Work1".parse()?);
             pairs.rejit = Some(rejit);
         }
         if has("heap") {

@@ -113,7 +113,7 @@ impl Profiler for Helped {
                 helper
             }
             "hook" => HelperAssembly::startup_hook("Helper")?,
-            _ => HelperAssembly::beside(&path, "Helper")?,
+            _ => HelperAssembly::next_to(&path, "Helper")?,
         };
         helper.load_into(info, module)?;
         let version = &helper.props().version;

@@ -64,7 +64,7 @@ fn a_helper_is_loaded_as_a_startup_hook() {
 }
 
 #[test]
-fn a_helper_is_found_beside_the_program() {
+fn a_helper_is_found_next_to_the_program() {
     let folder = Folder::new();
     let program = copied(&folder, &profilee("Helped"));
     copied(
@@ -150,9 +150,9 @@ fn a_file_that_is_no_assembly_is_refused_wherever_it_breaks() {
         other[at] = whole[at];
     }
     for (bytes, problem) in [
-        (&b""[..], "it is not a PE file"),
-        (b"MZ", "it ends in the middle"),
-        (b"\x7fELF", "it is not a PE file"),
+        (&b""[..], "this is not a PE file"),
+        (b"MZ", "the data ends within a value"),
+        (b"\x7fELF", "this is not a PE file"),
     ] {
         let error = read(bytes).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
@@ -164,21 +164,21 @@ fn a_program_with_a_list_must_list_its_helper() {
     let folder = Folder::new();
     let program = copied(&folder, &profilee("Helped"));
     copied(&folder, &helper());
-    assert!(HelperAssembly::beside(&program, "Helper").is_ok());
+    assert!(HelperAssembly::next_to(&program, "Helper").is_ok());
     let list = program.with_extension("deps.json");
     fs::write(
         &list,
         r#"{"targets": {"x": {"Helped/1": {"runtime": {"Helped.dll": {}}}}}}"#,
     )
     .unwrap();
-    let error = HelperAssembly::beside(&program, "Helper").unwrap_err();
+    let error = HelperAssembly::next_to(&program, "Helper").unwrap_err();
     assert!(
         error.to_string().contains("does not list Helper.dll"),
         "{error}"
     );
     fs::write(&list, r#"{"runtime": {"Helper.dll": {}}}"#).unwrap();
-    assert!(HelperAssembly::beside(&program, "Helper").is_ok());
+    assert!(HelperAssembly::next_to(&program, "Helper").is_ok());
     fs::rename(folder.path("Helper.dll"), folder.path("Other.dll")).unwrap();
-    let error = HelperAssembly::beside(&program, "Other").unwrap_err();
+    let error = HelperAssembly::next_to(&program, "Other").unwrap_err();
     assert!(error.to_string().contains("is called Helper"), "{error}");
 }

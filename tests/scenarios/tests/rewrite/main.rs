@@ -98,6 +98,16 @@ impl Profiler for Announces {
         };
         log::line(format_args!("before\n{}", text(rewritten.before())));
         log::line(format_args!("after\n{}", text(rewritten.after())));
+        let names = method.il_names()?;
+        let named = |body: std::result::Result<clr_profiler::il::body::MethodBody, _>| {
+            body.map_or_else(|error| format!("{error}"), |body| body.named(&names).to_string())
+        };
+        log::line(format_args!("named before\n{}", named(rewritten.before())));
+        let names = method.il_names()?.without_lines();
+        let named = |body: std::result::Result<clr_profiler::il::body::MethodBody, _>| {
+            body.map_or_else(|error| format!("{error}"), |body| body.named(&names).to_string())
+        };
+        log::line(format_args!("named after\n{}", named(rewritten.after())));
         let same = method.il_body()? == rewritten.after_bytes();
         log::line(format_args!("the runtime has it {same}"));
         let again = method.rewrite(|_, _| Err(Error::other("asked twice")))?;

@@ -13,7 +13,7 @@ fn count(finished: &Finished, line: &str) -> usize {
 /// The lines of a log between a line and the next line of another kind.
 fn listing<'a>(finished: &'a Finished, title: &str) -> Vec<&'a str> {
     let lines = finished.log.lines().skip_while(|line| *line != title);
-    let starts = [".", "IL_"];
+    let starts = [".", "IL_", "// "];
     let listed = lines
         .skip(1)
         .take_while(|line| starts.iter().any(|start| line.starts_with(start)));
@@ -55,6 +55,35 @@ fn code_before_a_method_calls_what_it_names() {
             "{}",
             profiled.log
         );
+        // With names, and the line of the program's own code.
+        let named = listing(profiled, "named before");
+        assert_eq!(
+            [named[0], named[2], named[3]],
+            [".maxstack 8", "IL_0000:  ldc.i4.s   41", "IL_0002:  ret"]
+        );
+        let line = named[1].strip_prefix("// ");
+        assert!(
+            line.is_some_and(|line| line.ends_with("/Rewrites.cs:137")),
+            "{named:?}"
+        );
+        let named = listing(profiled, "named after");
+        assert_eq!(named.len(), after.len());
+        assert!(!named.iter().any(|line| line.contains(" 0x")), "{named:?}");
+        for part in [
+            ".locals (System.Text.StringBuilder)",
+            "ldstr      \"from the profiler: \u{e4}\u{1F600}\"",
+            "call       System.Console.WriteLine(string)",
+            "call       Rewrites.Program.Remember(string)",
+            "newobj     System.Text.StringBuilder..ctor(string)",
+            "callvirt   System.Text.StringBuilder.Append(char, int)",
+            "call       System.Array.Empty<System.DateTime>()",
+            "newobj     System.Collections.Generic.List<string>..ctor()",
+        ] {
+            assert!(
+                named.iter().any(|line| line.contains(part)),
+                "{part}: {named:?}"
+            );
+        }
     });
 }
 
@@ -176,6 +205,7 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
             [
                 ".maxstack 8",
                 "IL_0000:  pop",
+                "// /_/tests/profilees/Rewrites.cs:137",
                 "IL_0001:  ldc.i4.s   41",
                 "IL_0003:  ret"
             ]

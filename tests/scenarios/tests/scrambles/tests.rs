@@ -1,14 +1,17 @@
-use clr_profiler_tests::Scenario;
+use clr_profiler_tests::{Sample, Scenario};
 
 use super::Scrambles;
 
-/// The seeds of the edits. `SCRAMBLE_SEEDS` is the number of additional ones.
+/// The seeds of the edits, of which a test takes one. `SCRAMBLE_SEEDS` is the number of additional ones.
 const SEEDS: [u64; 3] = [1, 2, 3];
 
 fn seeds() -> Vec<u64> {
     let more = std::env::var("SCRAMBLE_SEEDS").map_or(0, |more| more.parse().unwrap());
     let others = (1000..).take(more);
-    SEEDS.into_iter().chain(others).collect()
+    let sample = Sample::one_of(SEEDS.len());
+    let seeds = SEEDS.into_iter().enumerate();
+    let seeds = seeds.filter_map(|(number, seed)| sample.has(number).then_some(seed));
+    seeds.chain(others).collect()
 }
 
 /// Runs a program with each seed and both with and without tiers, and asserts that at least `least`

@@ -5,7 +5,7 @@ use clr_profiler_tests::{Finished, STRESS, Scenario};
 use super::Stress;
 
 /// The duration on each runtime.
-const SECONDS: u32 = 5;
+const SECONDS: u32 = 3;
 
 #[test]
 fn threads_call_while_everything_happens() {

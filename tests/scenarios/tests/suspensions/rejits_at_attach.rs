@@ -26,7 +26,7 @@ impl Profiler for RejitsAtAttach {
             Ok(())
         });
         let rejit = setup.attach(rejit)?;
-        rejit.request_name(&"[Waits]Waits.Program.Work1".parse()?);
+        rejit.request_pattern(&"Waits!Waits.Program.Work1".parse()?);
         // A thread that does not wait for the events makes its request meanwhile.
         thread::sleep(Duration::from_millis(200));
         Ok(Self { rejit })

@@ -105,7 +105,7 @@ macro_rules! run {
     (named, $run:expr) => {
         Run::Metadata($run)
     };
-    (beside_import, $run:expr) => {
+    (query_import, $run:expr) => {
         Run::Metadata($run)
     };
     (filter, $run:expr) => {
@@ -114,7 +114,7 @@ macro_rules! run {
     (emit, $run:expr) => {
         Run::Writer($run)
     };
-    (beside_emit, $run:expr) => {
+    (query_emit, $run:expr) => {
         Run::Writer($run)
     };
     (framework, $run:expr) => {

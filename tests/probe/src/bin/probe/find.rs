@@ -39,7 +39,7 @@ pub(crate) struct Found {
 /// The calls of a group.
 pub(crate) fn group(moment: &str, effect: Effect) -> BTreeSet<String> {
     let is_of_parts = |call: &Call| {
-        ["Rejit", "Sampler", "HeapR"]
+        ["Rejit", "Instrumentation", "Sampler", "HeapR"]
             .iter()
             .any(|it| call.name.starts_with(it))
     };
@@ -151,8 +151,11 @@ pub(crate) fn find(
             if kinds.len() > 1 {
                 calls.extend(kinds.iter().map(|kind| format!("{call} [{kind}]")));
             }
-            // Other threads run at the same time there: checks whether this call alone does it.
-            let is_sure = job.ids != Ids::Elsewhere && left.end == End::Signal(11);
+            // Other threads run at the same time, and can run into earlier writes: checks whether this call
+            // alone does it.
+            let is_sure = job.ids != Ids::Elsewhere
+                && effect != Effect::Writes
+                && left.end == End::Signal(11);
             let is_alone = is_sure || is_bad(job, std::slice::from_ref(&call), plain);
             if effect == Effect::Writes && !is_alone {
                 // Another thread ran into earlier writes.

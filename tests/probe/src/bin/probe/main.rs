@@ -1,13 +1,13 @@
 //! Starts the processes of the probes, and writes their outcomes.
 //!
 //! ```text
-//! cargo run -p probe -- [--jobs 2] [--moments a,b] [--ids own,stale] [--each] [--sample SEED]
-//!                       [--out FILE] [--list FILE]
+//! cargo run -p probe -- [--jobs 2] [--moments a,b] [--ids own,stale] [--calls a,b] [--each]
+//!                       [--sample SEED] [--out FILE] [--onto FILE] [--list FILE]
 //! ```
 //!
 //! Without `--each`, the reading calls of a moment share a process, and so do those that change something.
-//! `--sample` takes a few random groups of calls, `--list` and `--out` are the paths of the list of failures and
-//! of the document. The exit code is 1 if there is a failure.
+//! `--calls` makes only those whose names contain one of these texts. `--sample` takes a few random groups of calls, `--list` and `--out` are the paths of the list of failures and
+//! of the document, `--onto` that of an earlier document, in which the outcomes of these calls are replaced. The exit code is 1 if there is a failure.
 
 mod find;
 mod plans;
@@ -25,16 +25,18 @@ use probe::plan::Ids;
 use find::{Found, find, group};
 use plans::{Plan, all, sample};
 use process::{End, Job, plain};
-use table::{Entry, Table};
+use table::{Entry, Table, merged};
 
 #[derive(Default)]
 struct Options {
     jobs: usize,
     moments: Option<Vec<String>>,
     ids: Option<Vec<Ids>>,
+    calls: Option<Vec<String>>,
     is_each: bool,
     seed: Option<u64>,
     out: Option<String>,
+    onto: Option<String>,
     list: Option<String>,
 }
 
@@ -63,8 +65,10 @@ impl Options {
                         .map(|ids| Ids::named(ids).expect("a kind of ids"));
                     options.ids = Some(ids.collect());
                 }
+                "--calls" => options.calls = Some(value().split(',').map(str::to_owned).collect()),
                 "--each" => options.is_each = true,
                 "--sample" => options.seed = Some(value().parse().expect("a number")),
+                "--onto" => options.onto = Some(value()),
                 "--out" => options.out = Some(value()),
                 "--list" => options.list = Some(value()),
                 _ => panic!("unknown argument {argument}"),
@@ -73,7 +77,19 @@ impl Options {
         options
     }
 
+    /// The calls of a plan.
+    fn chosen(&self, plan: &Plan) -> BTreeSet<String> {
+        let mut calls = group(&plan.moment, plan.effect);
+        if let Some(wanted) = &self.calls {
+            calls.retain(|call| wanted.iter().any(|wanted| call.contains(wanted)));
+        }
+        calls
+    }
+
     fn wants(&self, plan: &Plan) -> bool {
+        if self.calls.is_some() && self.chosen(plan).is_empty() {
+            return false;
+        }
         let is_moment = self
             .moments
             .as_ref()
@@ -115,7 +131,7 @@ fn main() {
                         .expect("was run")
                         .1;
                     for plan in &plans {
-                        let found = probe(runtime, plan, options.is_each, plain);
+                        let found = probe(runtime, plan, &options, plain);
                         let comes = found.batches > 0 || !found.crashes.is_empty();
                         let mut table = table.lock().expect("nobody panics");
                         table.add(Entry {
@@ -143,18 +159,23 @@ fn main() {
     });
     let table = table.into_inner().expect("nobody panics");
     print!("{}", table.list());
+    if let Some(onto) = &options.onto {
+        let old = fs::read_to_string(onto).expect("the document can be read");
+        let merged = merged(&old, &table.document());
+        fs::write(onto, merged).expect("the document can be written");
+    }
     std::process::exit(i32::from(table.has_crashes()));
 }
 
 /// The outcome of the calls of a plan, in one process or each in its own.
-fn probe(runtime: &Runtime, plan: &Plan, is_each: bool, plain: &End) -> Found {
+fn probe(runtime: &Runtime, plan: &Plan, options: &Options, plain: &End) -> Found {
     let job = Job {
         runtime,
         moment: &plan.moment,
         ids: plan.ids,
     };
-    let calls = group(&plan.moment, plan.effect);
-    if !is_each && plan.effect != Effect::Alone {
+    let calls = options.chosen(plan);
+    if !options.is_each && plan.effect != Effect::Alone {
         return find(job, plan.effect, calls, plain);
     }
     let mut all = Found::default();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library_beside};
+use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library_next_to};
 use clr_profiler_tests::{Runtime, profilee};
 use probe::moments::walks_heap;
 use probe::plan::{self, Ids};
@@ -72,7 +72,7 @@ impl Drop for Scratch {
 
 fn library() -> ProfilerLibrary {
     let driver = env::current_exe().expect("the driver has a path");
-    let path = find_library_beside(driver, "probe").expect("the profiler was built");
+    let path = find_library_next_to(driver, "probe").expect("the profiler was built");
     ProfilerLibrary::new(path, plan::CLSID).expect("a library")
 }
 

@@ -51,12 +51,13 @@ impl Table {
         crashes
     }
 
-    /// Calls that succeeded for unloaded things, with the runtimes.
-    fn gone(&self) -> BTreeMap<&str, BTreeSet<u32>> {
-        let mut gone: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    /// Calls that succeeded for unloaded things, and the moments, with the runtimes.
+    fn gone(&self) -> BTreeMap<(&str, &str), BTreeSet<u32>> {
+        let mut gone: BTreeMap<(&str, &str), BTreeSet<u32>> = BTreeMap::new();
         for entry in &self.entries {
             for call in &entry.found.gone {
-                gone.entry(call).or_default().insert(entry.runtime);
+                let place = (call.as_str(), entry.plan.moment.as_str());
+                gone.entry(place).or_default().insert(entry.runtime);
             }
         }
         gone
@@ -87,10 +88,10 @@ impl Table {
                 entry.runtime
             );
         }
-        for (call, runtimes) in self.gone() {
+        for ((call, moment), runtimes) in self.gone() {
             let _ = writeln!(
                 list,
-                "{call} | answers Ok for a stale id | {}",
+                "{call} | {moment} | answers Ok for a stale id | {}",
                 joined(&runtimes)
             );
         }
@@ -132,7 +133,12 @@ impl Table {
             });
         section(&mut text, "Crashes", crashes);
         let gone = self.gone().into_iter();
-        let gone = gone.map(|(call, runtimes)| format!("`{call}` on {}", joined(&runtimes)));
+        let gone = gone.map(|((call, moment), runtimes)| {
+            format!(
+                "`{call}` in `{moment}`, stale ids, on {}",
+                joined(&runtimes)
+            )
+        });
         section(&mut text, "Answers for stale ids", gone);
         let without = self.entries.iter().filter_map(|entry| {
             let how = entry.found.without.as_ref()?;
@@ -148,6 +154,67 @@ impl Table {
             without.into_iter(),
         );
         text
+    }
+}
+
+/// A document in which those groups of calls that were probed again have their new outcomes.
+pub(crate) fn merged(old: &str, new: &str) -> String {
+    let probed: BTreeSet<(String, Ids)> = rows(new).map(|(place, _)| place).collect();
+    let is_kept = |place: &(String, Ids)| !probed.contains(place);
+    let kept = rows(old).filter(|(place, _)| is_kept(place));
+    let all: BTreeMap<(String, Ids), &str> = kept.chain(rows(new)).collect();
+    let mut text: Vec<&str> = new.lines().take_while(|line| !is_row(line)).collect();
+    text.extend(all.into_values());
+    let mut text = text.join("\n") + "\n";
+    for title in new.lines().filter_map(|line| line.strip_prefix("## ")) {
+        let kept = items(old, title).filter(|line| {
+            let Some((moment, ids)) = place_of(line) else {
+                return true;
+            };
+            probed
+                .iter()
+                .all(|probed| probed.0 != moment || ids.is_some_and(|ids| probed.1.name() != ids))
+        });
+        let lines: BTreeSet<String> = kept.chain(items(new, title)).map(str::to_owned).collect();
+        section(&mut text, title, lines.into_iter());
+    }
+    text
+}
+
+fn is_row(line: &str) -> bool {
+    line.starts_with("| `")
+}
+
+/// The rows of a document by their moments and ids.
+fn rows(document: &str) -> impl Iterator<Item = ((String, Ids), &str)> {
+    document
+        .lines()
+        .filter(|line| is_row(line))
+        .filter_map(|line| {
+            let mut cells = line.split('|').skip(1).map(str::trim);
+            let mut cell = || cells.next().unwrap_or_default().replace('`', "");
+            Some(((cell(), Ids::named(&cell())?), line))
+        })
+}
+
+/// The items of a section.
+fn items<'a>(document: &'a str, title: &str) -> impl Iterator<Item = &'a str> {
+    let mut lines = document.lines();
+    let title = format!("## {title}");
+    let _ = lines.find(|line| *line == title);
+    let lines = lines.take_while(|line| !line.starts_with("## "));
+    lines.filter_map(|line| line.strip_prefix("- "))
+}
+
+/// The moment of an item, and its ids if it has some.
+fn place_of(item: &str) -> Option<(&str, Option<&str>)> {
+    match item.split_once("` in `") {
+        Some((_, place)) => {
+            let (moment, rest) = place.split_once('`')?;
+            let ids = rest.strip_prefix(", ")?.split_once(" ids")?.0;
+            Some((moment, Some(ids)))
+        }
+        None => Some((item.strip_prefix('`')?.split_once('`')?.0, None)),
     }
 }
 
@@ -224,3 +291,49 @@ the program, so only an end of the program during them counts. At moments that b
 components are attached, and their functions called.
 
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(rows: &[&str], crashes: &[&str]) -> String {
+        let mut text = format!("{INTRODUCTION}| moment | ids | .NET 8 |\n|---|---|---|\n");
+        text.push_str(&rows.concat());
+        section(
+            &mut text,
+            "Crashes",
+            crashes.iter().map(|it| (*it).to_owned()),
+        );
+        section(
+            &mut text,
+            "Moments that end the program without a call",
+            std::iter::empty(),
+        );
+        text
+    }
+
+    #[test]
+    fn groups_that_are_probed_again_replace_their_outcomes() {
+        let bad = "`call` in `drop`, own ids, on 8: SIGSEGV";
+        let other = "`call` in `drop`, stale ids, on 8: SIGSEGV";
+        let old = document(
+            &[
+                "| `drop` | own | 1 0 **1** |\n",
+                "| `drop` | stale | 2 **1** |\n",
+                "| `gc` | own | 3 |\n",
+            ],
+            &[bad, other],
+        );
+        let new = document(&["| `drop` | own | 5 |\n"], &[]);
+        let expected = document(
+            &[
+                "| `drop` | own | 5 |\n",
+                "| `drop` | stale | 2 **1** |\n",
+                "| `gc` | own | 3 |\n",
+            ],
+            &[other],
+        );
+        assert_eq!(merged(&old, &new), expected);
+        assert_eq!(merged(&old, &old), old);
+    }
+}

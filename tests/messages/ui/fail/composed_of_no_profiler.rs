@@ -1,0 +1,14 @@
+use clr_profiler::prelude::*;
+
+struct First;
+
+#[profiler(clsid = "C0FFEE00-0000-4000-8000-000000000001")]
+impl Profiler for First {
+    fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+register!(compose(First, String));
+
+fn main() {}

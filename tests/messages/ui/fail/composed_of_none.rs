@@ -1,0 +1,3 @@
+clr_profiler::register!(compose());
+
+fn main() {}
