@@ -6,7 +6,8 @@
 //   leave    the child calls _exit(7)
 //   exit     the child calls exit(7), which runs the exit handlers of libraries
 //   exec     the child becomes /bin/true
-//   term     the child waits for signals; the parent sends SIGTERM
+//   term     the child waits for signals; the parent sends SIGTERM, and waits for it too: the runtime's handler in the
+//            child writes to the pipe that both share, so that the parent ends as if the signal were its own
 //   abort    the child aborts
 //   start    a child of Process.Start: this program again, with the argument "child"
 using System;
@@ -114,6 +115,8 @@ namespace Forks
                 if (waited == 0)
                     Thread.Sleep(10);
             }
+            if (what == "term")
+                Thread.Sleep(20000);
             if (waited == child)
                 return "status " + status;
             kill(child, 9);
