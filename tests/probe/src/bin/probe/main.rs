@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! cargo run -p probe -- [--jobs 2] [--moments a,b] [--ids own,stale] [--calls a,b] [--each]
-//!                       [--sample SEED] [--out FILE] [--onto FILE] [--list FILE]
+//!                       [--sample SEED] [--part 0/6] [--out FILE] [--onto FILE] [--list FILE]
 //! ```
 //!
 //! Without `--each`, the reading calls of a moment share a process, and so do those that change something.
-//! `--calls` makes only those whose names contain one of these texts. `--sample` takes a few random groups of calls, `--list` and `--out` are the paths of the list of failures and
+//! `--calls` makes only those whose names contain one of these texts. `--sample` takes a few random groups of calls,
+//! `--part 0/6` the first sixth of the moments on the runtimes, `--list` and `--out` are the paths of the list of failures and
 //! of the document, `--onto` that of an earlier document, in which the outcomes of these calls are replaced. The exit code is 1 if there is a failure.
 
 mod find;
@@ -35,6 +36,7 @@ struct Options {
     calls: Option<Vec<String>>,
     is_each: bool,
     seed: Option<u64>,
+    part: Option<(usize, usize)>,
     out: Option<String>,
     onto: Option<String>,
     list: Option<String>,
@@ -68,6 +70,7 @@ impl Options {
                 "--calls" => options.calls = Some(value().split(',').map(str::to_owned).collect()),
                 "--each" => options.is_each = true,
                 "--sample" => options.seed = Some(value().parse().expect("a number")),
+                "--part" => options.part = Some(part(&value())),
                 "--onto" => options.onto = Some(value()),
                 "--out" => options.out = Some(value()),
                 "--list" => options.list = Some(value()),
@@ -102,6 +105,15 @@ impl Options {
     }
 }
 
+/// The number of a part, from zero, and how many there are.
+fn part(words: &str) -> (usize, usize) {
+    let (number, of) = words.split_once('/').expect("a number, / and a number");
+    let number = number.parse().expect("a number");
+    let of = of.parse().expect("a number");
+    assert!(number < of, "the first part is 0, the last of six is 5");
+    (number, of)
+}
+
 fn main() {
     let options = Options::read();
     let mut work: VecDeque<(&Runtime, Vec<Plan>)> = VecDeque::new();
@@ -111,6 +123,11 @@ fn main() {
         .for_each(|plans| plans.retain(|plan| options.wants(plan)));
     for plans in moments.into_iter().filter(|plans| !plans.is_empty()) {
         work.extend(matrix().iter().map(|runtime| (runtime, plans.clone())));
+    }
+    if let Some((number, of)) = options.part {
+        // Neighbours are the runtimes of one moment: each part has all runtimes and all kinds of moments.
+        let mut at = 0..;
+        work.retain(|_| at.next().is_some_and(|at: usize| (at + at / of) % of == number));
     }
     if let Some(seed) = options.seed {
         work = sample(work, seed);
