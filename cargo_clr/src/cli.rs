@@ -116,6 +116,9 @@ pub(crate) struct Cpu {
     /// Count the time of threads that wait, too
     #[arg(long)]
     pub(crate) wall: bool,
+    /// Each stack begins with its thread
+    #[arg(long)]
+    pub(crate) threads: bool,
     /// A frame for each line of methods whose assemblies have a PDB
     #[arg(long)]
     pub(crate) lines: bool,
@@ -334,6 +337,9 @@ pub(crate) struct Doctor {
         conflicts_with = "program"
     )]
     pub(crate) process: Option<u32>,
+    /// Examine the environment of this command with the files of an image or container, below this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["process", "program"])]
+    pub(crate) container_root: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -69,6 +69,7 @@ pub(crate) fn cpu(options: &Cpu) -> Tool {
         options.interval.map(|interval| interval.to_string()),
     )
     .flag("CPU_SAMPLER_WALL", options.wall)
+    .flag("CPU_SAMPLER_THREADS", options.threads)
     .flag("CPU_SAMPLER_LINES", options.lines);
     tool.viewers = STACKS;
     tool
@@ -362,6 +363,7 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
             "bytes": written.as_ref().map(fs::Metadata::len),
             "started": status.has_started(),
             "complete": status.has_ended(),
+            "notes": status.notes(),
             "error": error,
             "exit_code": code,
         });
@@ -398,6 +400,9 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
     };
     if written.is_some() && error.is_none() && !status.has_ended() {
         line += "\nThe program ended without notice: the results are those of the last write.";
+    }
+    for note in status.notes() {
+        line += &format!("\n{}: {note}", tool.verb);
     }
     if status.stays_loaded() {
         line += "\nThe tool stays loaded in the process, without effect: the runtime does not let go of one of its features.";
@@ -459,6 +464,13 @@ impl Status {
     fn stays_loaded(&self) -> bool {
         let lines = self.lines();
         lines.iter().any(|line| line == "ended, stays loaded")
+    }
+
+    /// Remarks on the results.
+    fn notes(&self) -> Vec<String> {
+        let lines = self.lines();
+        let notes = lines.iter().filter_map(|line| line.strip_prefix("note: "));
+        notes.map(str::to_owned).collect()
     }
 
     fn error(&self) -> Option<String> {

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// Two settings control it. `CLR_TOOL_DURATION` is a number of milliseconds, after which the results are written and
 /// the profiler detaches, if it can. `CLR_TOOL_STATUS` is an existing file to which lines are appended: `started`, `error: ...`
-/// if the tool could not start, and `ended` when the results are complete. A file of the same name
+/// if the tool could not start, `note: ...` for its user, and `ended` when the results are complete. A file of the same name
 /// with the ending `.stop` ends the tool before its time.
 pub struct Session {
     status: Status,
@@ -75,6 +75,11 @@ impl Session {
         };
         let running = Mutex::new(running);
         Ok(Self { status, running })
+    }
+
+    /// Tells the user of the tool's command something about the results.
+    pub fn note(&self, words: &str) {
+        self.status.line(&format!("note: {words}"));
     }
 
     /// The program ends, and the results are written.

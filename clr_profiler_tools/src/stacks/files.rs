@@ -31,15 +31,6 @@ impl Unit {
             Self::Nanoseconds => "nanoseconds",
         }
     }
-
-    fn of_flame_graph(self) -> &'static str {
-        match self {
-            Self::Samples => "samples",
-            Self::Calls => "calls",
-            Self::Bytes => "bytes",
-            Self::Nanoseconds => "ns",
-        }
-    }
 }
 
 /// The format of a file, by the ending of its name.
@@ -82,37 +73,6 @@ pub fn folded(
         writeln!(out, "{line}")?;
     }
     Ok(())
-}
-
-/// A flame graph as an SVG, which a browser opens: a click zooms, Ctrl-F searches.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn flame_graph(
-    stacks: &Stacks,
-    title: &str,
-    unit: Unit,
-    name: impl FnMut(u64) -> Arc<str>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let lines = lines(stacks, name);
-    let mut options = inferno::flamegraph::Options::default();
-    options.title = title.to_owned();
-    options.count_name = unit.of_flame_graph().to_owned();
-    options.deterministic = true;
-    // A name begins with its namespace and type: its end is the part to do without.
-    options.text_truncate_direction = inferno::flamegraph::TextTruncateDirection::Right;
-    if lines.is_empty() {
-        // inferno refuses an empty graph; here it is a picture without frames.
-        return writeln!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"600\" height=\"60\">\
-             <text x=\"20\" y=\"35\" font-family=\"sans-serif\">nothing was seen</text></svg>"
-        );
-    }
-    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
-        .map_err(|error| io::Error::other(error.to_string()))
 }
 
 /// The JSON that <https://www.speedscope.app> opens, its file format 0.0.1: each stack is a sample.
@@ -160,7 +120,8 @@ pub fn speedscope(
     writeln!(out)
 }
 
-fn lines(stacks: &Stacks, mut name: impl FnMut(u64) -> Arc<str>) -> Vec<String> {
+/// The lines of the folded format, ordered by name.
+pub(super) fn lines(stacks: &Stacks, mut name: impl FnMut(u64) -> Arc<str>) -> Vec<String> {
     let mut lines: Vec<String> = stacks
         .iter()
         .filter(|(stack, weight, _)| !stack.is_empty() && *weight > 0)
@@ -210,21 +171,6 @@ mod tests {
             text,
             "Main(string[]) 10\nMain(string[]);<3> 60\nMain(string[]);A:B 30\n"
         );
-    }
-
-    #[test]
-    fn the_flame_graph_has_the_frames() {
-        let svg = written(|out| flame_graph(&stacks(), "Time", Unit::Samples, name, out));
-        assert!(
-            svg.contains("Main(string[]) (100 samples, 100.00%)"),
-            "{svg}"
-        );
-        assert!(svg.contains("A:B (30 samples, 30.00%)"), "{svg}");
-        assert!(svg.contains("truncate_text_right = true"), "{svg}");
-        assert!(svg.contains("&lt;3&gt;"), "{svg}");
-        let empty = Stacks::with_limit(1);
-        let svg = written(|out| flame_graph(&empty, "Time", Unit::Samples, name, out));
-        assert!(svg.contains("nothing was seen"));
     }
 
     #[test]

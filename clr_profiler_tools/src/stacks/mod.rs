@@ -7,11 +7,13 @@
 //! them, [`Names`] numbers for names.
 
 mod files;
+mod flame_graph;
 mod live;
 mod names;
 mod tree;
 
-pub use files::{Form, Unit, flame_graph, folded, speedscope};
+pub use files::{Form, Unit, folded, speedscope};
+pub use flame_graph::flame_graph;
 pub use live::{Live, Local};
 pub use names::Names;
 pub use tree::{Node, Stacks};

@@ -58,7 +58,24 @@ impl Functions {
             Ok(name) => name.into(),
             Err(_) => "[dynamic]".into(),
         };
-        let number = match self.numbers.get(&name) {
+        let number = self.of_name(name);
+        // A program can compile methods again and again, at other addresses.
+        if self.known.len() >= LIMIT {
+            self.known.clear();
+        }
+        self.known.insert(key, Known { number, module });
+        number
+    }
+
+    /// The number of the frame of a thread, which is below all of its functions.
+    pub(crate) fn of_thread(&mut self, os_thread: u32) -> u64 {
+        let name = thread_name(os_thread).map(|name| format!(" ({name})"));
+        let name = format!("[thread {os_thread}{}]", name.unwrap_or_default());
+        self.of_name(name.into())
+    }
+
+    fn of_name(&mut self, name: Arc<str>) -> u64 {
+        match self.numbers.get(&name) {
             Some(number) => *number,
             None if self.names.len() >= LIMIT => OTHERS,
             None => {
@@ -67,13 +84,7 @@ impl Functions {
                 self.numbers.insert(name, number);
                 number
             }
-        };
-        // A program can compile methods again and again, at other addresses.
-        if self.known.len() >= LIMIT {
-            self.known.clear();
         }
-        self.known.insert(key, Known { number, module });
-        number
     }
 
     /// The functions of this module are gone; their ids can be reused.
@@ -98,4 +109,10 @@ fn with_line(info: &ProfilerInfo, method: &Method<'_>, ip: usize) -> Result<Stri
         }
         _ => name,
     })
+}
+
+/// The name of a running thread, as the operating system knows it.
+fn thread_name(os_thread: u32) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/self/task/{os_thread}/comm")).ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }

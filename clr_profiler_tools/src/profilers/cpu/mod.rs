@@ -54,6 +54,10 @@ impl Profiler for CpuSampler {
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         let stopped = self.sampler.stop();
         self.report.finish();
+        let samples = self.sampler.totals().samples;
+        if let Some(words) = lock(&self.profile).low_rate(samples) {
+            self.session.note(&words);
+        }
         self.session.end();
         stopped
     }
@@ -73,7 +77,7 @@ impl Tool for CpuSampler {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("cpu_sampler", setup);
         let options = Options::read(settings)?;
-        let profile = Arc::new(Mutex::new(Profile::new(options.by_wall, options.lines)));
+        let profile = Arc::new(Mutex::new(Profile::new(&options)));
         let mut how = SamplerOptions::default();
         how.interval = options.interval;
         how.idle_threads = options.by_wall;

@@ -12,6 +12,7 @@ pub(crate) struct Options {
     pub(crate) form: Form,
     pub(crate) interval: Duration,
     pub(crate) by_wall: bool,
+    pub(crate) by_thread: bool,
     pub(crate) lines: bool,
     pub(crate) progress: bool,
 }
@@ -35,6 +36,7 @@ impl Options {
             output,
             form,
             interval,
+            by_thread: settings.is_set("CPU_SAMPLER_THREADS"),
             by_wall: settings.is_set("CPU_SAMPLER_WALL"),
             lines: settings.is_set("CPU_SAMPLER_LINES"),
             progress: settings.is_set("CPU_SAMPLER_PROGRESS"),

@@ -1,6 +1,8 @@
 //! The totals of the samples.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crate::stacks::{self, Form, Stacks, Unit};
 use clr_profiler::Overhead;
@@ -8,6 +10,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::sampling::{Sample, SamplerTotals};
 
 use super::functions::{Functions, NATIVE};
+use super::options::Options;
 
 /// The limit for different stacks, some 100 MB.
 const LIMIT: usize = 1_000_000;
@@ -16,21 +19,31 @@ const LIMIT: usize = 1_000_000;
 const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
      suspend a thread, and this can be in another method than the one that used the time\n";
 
+/// With fewer samples, an average time says nothing.
+const FEW: u64 = 20;
+
 /// The rows of the table.
 const ROWS: usize = 40;
 
 #[derive(Clone)]
 pub(crate) struct Profile {
     by_wall: bool,
+    by_thread: bool,
+    interval: Duration,
+    /// The numbers of threads, by the operating system's id: a thread that has ended can have the same one.
+    threads: HashMap<u32, u64>,
     functions: Functions,
     stacks: Stacks,
 }
 
 impl Profile {
-    pub(crate) fn new(by_wall: bool, lines: bool) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
-            by_wall,
-            functions: Functions::new(lines),
+            by_wall: options.by_wall,
+            by_thread: options.by_thread,
+            interval: options.interval,
+            threads: HashMap::new(),
+            functions: Functions::new(options.lines),
             stacks: Stacks::with_limit(LIMIT),
         }
     }
@@ -42,8 +55,16 @@ impl Profile {
             _ => sample.elapsed,
         };
         let Self {
-            functions, stacks, ..
+            threads,
+            functions,
+            stacks,
+            ..
         } = self;
+        let thread = self.by_thread.then(|| {
+            *threads
+                .entry(sample.os_thread)
+                .or_insert_with(|| functions.of_thread(sample.os_thread))
+        });
         let frames = sample.frames.iter().rev();
         let frames = frames.map(|frame| match frame.function {
             Some(function) => functions.number(info, function, frame.ip),
@@ -53,7 +74,21 @@ impl Profile {
         if frames.is_empty() {
             frames.push(NATIVE);
         }
-        stacks.add(frames, time.as_nanos() as u64);
+        stacks.add(thread.into_iter().chain(frames), time.as_nanos() as u64);
+    }
+
+    /// Says it if samples were far less frequent than asked for: the average time of a thread between two of them is
+    /// more than double the interval.
+    pub(crate) fn low_rate(&self, samples: u64) -> Option<String> {
+        let average = Duration::from_nanos(self.stacks.total() / samples.max(1));
+        let is_low = samples >= FEW && average > self.interval * 2;
+        is_low.then(|| {
+            format!(
+                "a sample stands for {:.1} ms on average, instead of {:.1} ms: the threads could not be stopped more often",
+                average.as_secs_f64() * 1e3,
+                self.interval.as_secs_f64() * 1e3
+            )
+        })
     }
 
     pub(crate) fn forget(&mut self, module: ModuleId) {
@@ -96,15 +131,18 @@ impl Profile {
         rows.sort_by_key(|(frame, (own, with_callees))| {
             (std::cmp::Reverse((*own, *with_callees)), *frame)
         });
-        writeln!(out, "    own   with callees  method")?;
+        let samples = self.stacks.calls_by_frame();
+        writeln!(out, "    own    own ms  samples   with callees  method")?;
         for (frame, (own, with_callees)) in rows.iter().take(ROWS) {
-            let (own, with_callees) = (*own as f64 / all, *with_callees as f64 / all);
+            let (own, with_callees) = (*own as f64, *with_callees as f64);
             let name = self.functions.name(*frame);
             writeln!(
                 out,
-                "{:6.2} %       {:6.2} %  {name}",
-                own * 100.0,
-                with_callees * 100.0
+                "{:6.2} %  {:8.0}  {:7}       {:6.2} %  {name}",
+                own / all * 100.0,
+                own / 1e6,
+                samples.get(frame).unwrap_or(&0),
+                with_callees / all * 100.0
             )?;
         }
         if rows.len() > ROWS {
@@ -126,6 +164,9 @@ impl Profile {
             totals.failed_walks,
             self.stacks.cut() as f64 / all * 100.0,
         )?;
+        if let Some(words) = self.low_rate(totals.samples) {
+            writeln!(out, "{words}")?;
+        }
         out.write_all(BIAS.as_bytes())
     }
 }
