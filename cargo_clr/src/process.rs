@@ -12,6 +12,15 @@ pub(crate) fn user(process: u32) -> Option<u32> {
     ids.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// The id that a process has for itself: in a container it is another one.
+pub(crate) fn own_id(process: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let ids = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    ids.split_whitespace().last()?.parse().ok()
+}
+
 /// Whether the process runs; in doubt it does.
 pub(crate) fn is_alive(process: u32) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{process}/stat")) else {

@@ -3,5 +3,7 @@
 mod attaching;
 mod command;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod doctor_outside;
 mod making;
 mod profiling;

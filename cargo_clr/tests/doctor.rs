@@ -11,10 +11,10 @@ use clr_profiler_tests::{Folder, Running, Runtime, profilee, runtimes, runtimes_
 use crate::command::{clr, clr_on, library_folder, sample, stderr, stdout};
 
 /// `JitLogger`, of the library in the command.
-const CLSID: &str = "{DF63A541-5A33-4611-8829-F4E495985EE3}";
+pub(crate) const CLSID: &str = "{DF63A541-5A33-4611-8829-F4E495985EE3}";
 
 /// The library, which the first run of the command writes.
-fn library() -> &'static Path {
+pub(crate) fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let folder = Folder::new();
@@ -33,7 +33,7 @@ fn library() -> &'static Path {
     })
 }
 
-type Variables = BTreeMap<&'static str, String>;
+pub(crate) type Variables = BTreeMap<&'static str, String>;
 
 /// A fault: its name, and how the variables and files of a good start are changed.
 struct Seeded {
@@ -51,7 +51,7 @@ const fn seeded(name: &'static str, seed: fn(&mut Variables, &Folder)) -> Seeded
     }
 }
 
-const PATH: &str = "CORECLR_PROFILER_PATH";
+pub(crate) const PATH: &str = "CORECLR_PROFILER_PATH";
 
 /// Sets the path to a file in the folder, which is made from the good library.
 fn changed(variables: &mut Variables, folder: &Folder, change: impl FnOnce(&mut Vec<u8>)) {
@@ -215,7 +215,7 @@ const FAULTS: &[Seeded] = &[
 ];
 
 /// The variables of a start that works, with the file in which the profiler says that it has started.
-fn good(status: &Path) -> Variables {
+pub(crate) fn good(status: &Path) -> Variables {
     BTreeMap::from([
         ("CORECLR_ENABLE_PROFILING", "1".to_owned()),
         ("CORECLR_PROFILER", CLSID.to_owned()),
@@ -453,7 +453,6 @@ fn processes_and_programs_without_a_runtime() {
     }
 }
 
-/// A library that crashes when it is loaded takes no part of the command with it.
 #[test]
 fn without_a_program_the_environment_is_examined() {
     let folder = Folder::new();

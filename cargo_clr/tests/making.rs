@@ -8,6 +8,20 @@ use clr_profiler_tests::{Folder, runtimes};
 
 use crate::command::{clr, stderr, stdout};
 
+/// The package has a copy, because it may not refer to files outside of it.
+#[test]
+fn the_sample_is_that_of_the_examples() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for name in ["Sample.dll", "Sample.runtimeconfig.json"] {
+        let own = fs::read(package.join("template").join(name)).unwrap();
+        let samples = package.join("../examples/support/samples");
+        assert!(
+            own == fs::read(samples.join(name)).unwrap(),
+            "{name} differs"
+        );
+    }
+}
+
 /// From nothing to the first output: `new`, `run`.
 #[test]
 fn a_new_profiler_builds_and_runs() {

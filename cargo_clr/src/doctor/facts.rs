@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clr_profiler_launcher::Program;
 
-use crate::outcome::{Failure, Result};
+use crate::outcome::{self, Failure, Result};
 use crate::{library, process, ps};
 
 /// The facts that the rules look at.
@@ -20,6 +20,8 @@ pub(super) struct Facts {
     pub(super) process: Option<Process>,
     /// The program to start, or the reason why it cannot be.
     pub(super) program: Option<std::result::Result<Program, String>>,
+    /// The root folder of an image or container, in which paths are.
+    pub(super) root: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(super) struct Process {
     /// `None` if this user may not read them.
     pub(super) mappings: Option<Vec<PathBuf>>,
     pub(super) socket: Option<PathBuf>,
+    /// The socket, in folders that are not those of this command.
+    pub(super) own_socket: Option<PathBuf>,
     pub(super) executable: Option<PathBuf>,
 }
 
@@ -81,9 +85,27 @@ impl Facts {
                 user: process::user(id),
                 mappings: process::mappings(id),
                 socket: super::socket(id),
+                own_socket: super::own_socket(id),
                 executable: fs::read_link(below.join("exe")).ok(),
             }),
             program: None,
+            root: None,
+        })
+    }
+
+    /// The environment of this command, with the files below a folder.
+    pub(super) fn of_container(root: &Path) -> Result<Self> {
+        let root = fs::canonicalize(root).map_err(outcome::io("open", root))?;
+        if !root.is_dir() {
+            return Err(Failure::usage(format!(
+                "`{}` is not a folder: give the root of an unpacked image, or /proc/PID/root of a container.",
+                root.display()
+            )));
+        }
+        Ok(Self {
+            folder: PathBuf::from("/"),
+            root: Some(root),
+            ..Self::of_environment()
         })
     }
 
@@ -143,6 +165,11 @@ impl Facts {
     pub(super) fn proof(&self) -> String {
         let Some(process) = &self.process else {
             return match self.named() {
+                Some(named) if self.root.is_some() => format!(
+                    "All is well as far as it can be seen in the files of the container: `{}` fits. Run `cargo-clr doctor \
+                     -- App.dll` in the container for a proof.",
+                    named.path.display()
+                ),
                 Some(named) => format!(
                     "All is well as far as it can be seen without a program: `{}` can be loaded.",
                     named.path.display()

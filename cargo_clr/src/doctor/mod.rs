@@ -46,7 +46,10 @@ pub(crate) fn examine(options: &cli::Doctor) -> Result<ExitCode> {
     let facts = match (options.process, options.program.split_first()) {
         (Some(process), _) => Facts::of_process(process)?,
         (None, Some((program, _))) => Facts::of_program(program.as_ref()),
-        (None, None) => Facts::of_environment(),
+        (None, None) => match &options.container_root {
+            Some(root) => Facts::of_container(root)?,
+            None => Facts::of_environment(),
+        },
     };
     let mut faults = rules::apply(&facts);
     let mut proof = facts.proof();
@@ -99,6 +102,23 @@ pub(crate) fn load(library: &Path, clsid: &str) -> Result<ExitCode> {
 
 /// The socket at which the runtime of a process listens for diagnostic tools.
 pub(crate) fn socket(process: u32) -> Option<PathBuf> {
+    let (folder, name) = socket_name(process, process)?;
+    let path = folder.join(name);
+    path.exists().then_some(path)
+}
+
+/// The socket as the process itself sees it, whose temporary folder or process id can be another one than here.
+fn own_socket(process: u32) -> Option<PathBuf> {
+    let (folder, name) = socket_name(process, process::own_id(process)?)?;
+    let root = PathBuf::from(format!("/proc/{process}/root"));
+    let path = root
+        .join(folder.strip_prefix("/").unwrap_or(&folder))
+        .join(&name);
+    path.exists().then(|| folder.join(name))
+}
+
+/// The folder and the name of the socket of a process with this id.
+fn socket_name(process: u32, id: u32) -> Option<(PathBuf, String)> {
     let environment = process::environment(process).unwrap_or_default();
     let folder = environment
         .get("TMPDIR")
@@ -106,8 +126,10 @@ pub(crate) fn socket(process: u32) -> Option<PathBuf> {
     let folder = folder.map_or("/tmp", String::as_str);
     // The time distinguishes it from the socket that an ended process of the same id has left.
     let start = process::start_time(process)?;
-    let path = Path::new(folder).join(format!("dotnet-diagnostic-{process}-{start}-socket"));
-    path.exists().then_some(path)
+    Some((
+        folder.into(),
+        format!("dotnet-diagnostic-{id}-{start}-socket"),
+    ))
 }
 
 impl From<std::io::Error> for Failure {

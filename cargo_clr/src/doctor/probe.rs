@@ -80,20 +80,16 @@ pub(super) fn run(
             format!("The runtime has loaded the profiler, which could not start; it says: {told}"),
             "Correct its options, or the code of its `initialize`.",
         )),
-        Some(_) if was_mapped => Err(Fault::new(
-            "initialize-refused",
-            "The runtime has loaded the library of the profiler and unloaded it again, because its Initialize failed.",
-            "See what the profiler itself reports; one that is made with clr_profiler does so with \
-             CLR_PROFILER_DIAGNOSTICS=stderr.",
-        )),
+        // The program is a .NET program that was started with these variables, and nothing is wrong from outside. The
+        // library may have been loaded for a moment alone.
         Some(_) => Err(Fault::new(
-            "not-loaded",
+            "initialize-refused",
             format!(
-                "The runtime of the program continues without `{}`, although nothing is wrong from outside.",
+                "The runtime of the program continues without `{}`, because its Initialize failed.",
                 library.display()
             ),
-            "See whether the program changes its environment before the runtime starts, as a script or a service \
-             manager does, and run `cargo clr doctor -p PID` on the running program.",
+            "See what the profiler itself reports; one that is made with clr_profiler does so with \
+             CLR_PROFILER_DIAGNOSTICS=stderr.",
         )),
         None => Err(Fault::new(
             "program-ended",

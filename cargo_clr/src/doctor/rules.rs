@@ -15,6 +15,7 @@ const GROUPS: &[&[Rule]] = &[
     &[process::unreadable],
     &[process::program, process::no_runtime],
     &[environment::switched_off],
+    &[environment::hot_reload],
     &[
         environment::framework_names,
         environment::wrong_prefix,
@@ -44,7 +45,11 @@ const GROUPS: &[&[Rule]] = &[
         library::not_loadable,
     ],
     &[process::not_loaded],
-    &[process::no_socket, process::attach_switched_off],
+    &[
+        process::private_folder,
+        process::no_socket,
+        process::attach_switched_off,
+    ],
 ];
 
 /// The faults of these facts.

@@ -120,7 +120,7 @@ fn with_short_name(one: &str, room: f64) -> Option<String> {
 }
 
 /// The type and the method of a full name, without parameters: `Store.Sell` of `Shop.Store.Sell(string)`. Anything
-/// without parameters stays as it is, and so does what follows them.
+/// without parameters stays as it is, and so does the text after them.
 fn short_name(name: &str) -> String {
     let name = name.trim();
     let (mut depth, mut begin, mut end) = (0_u32, None, None);

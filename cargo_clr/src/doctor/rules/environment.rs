@@ -28,6 +28,28 @@ pub(super) fn switched_off(facts: &Facts) -> Option<Fault> {
     ))
 }
 
+/// Rewriting is refused then, and nothing else.
+pub(super) fn hot_reload(facts: &Facts) -> Option<Fault> {
+    let names = [
+        "DOTNET_MODIFIABLE_ASSEMBLIES",
+        "COMPlus_MODIFIABLE_ASSEMBLIES",
+    ];
+    let (name, value) = names
+        .iter()
+        .find_map(|name| Some((name, facts.variable(name)?)))?;
+    if !facts.wants_profiler() || !value.eq_ignore_ascii_case("debug") {
+        return None;
+    }
+    Some(Fault::new(
+        "hot-reload",
+        format!(
+            "{name}={value} lets the program edit its own modules: a profiler is loaded, but clr_profiler does not rewrite \
+             methods of modules that were compiled for debugging."
+        ),
+        format!("Unset {name}, which `dotnet watch` and some editors set."),
+    ))
+}
+
 pub(super) fn framework_names(facts: &Facts) -> Option<Fault> {
     if facts.wants_profiler() {
         return None;

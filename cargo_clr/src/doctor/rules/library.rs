@@ -18,9 +18,12 @@ fn readable(facts: &Facts) -> Option<(Named, PathBuf)> {
 
 /// The file as the process sees it, which may be in a container.
 fn seen(facts: &Facts, path: &Path) -> PathBuf {
+    let below = path.strip_prefix("/").unwrap_or(path);
+    if let Some(root) = &facts.root {
+        return within(root, below);
+    }
     match &facts.process {
         Some(process) => {
-            let below = path.strip_prefix("/").unwrap_or(path);
             let theirs = PathBuf::from(format!("/proc/{}/root", process.id)).join(below);
             if theirs.exists() {
                 theirs
@@ -30,6 +33,25 @@ fn seen(facts: &Facts, path: &Path) -> PathBuf {
         }
         None => path.to_owned(),
     }
+}
+
+/// The file below the root of a container, where absolute links begin at that root.
+fn within(root: &Path, below: &Path) -> PathBuf {
+    let mut path = root.to_owned();
+    for part in below.components() {
+        path.push(part);
+        // A chain of links that never ends is a file that cannot be opened.
+        for _ in 0..8 {
+            let Ok(target) = fs::read_link(&path) else {
+                break;
+            };
+            path = match target.strip_prefix("/") {
+                Ok(target) => root.join(target),
+                Err(_) => path.with_file_name("").join(target),
+            };
+        }
+    }
+    path
 }
 
 pub(super) fn missing(facts: &Facts) -> Option<Fault> {
@@ -248,14 +270,34 @@ fn is_musl(facts: &Facts) -> Option<bool> {
                 _ => None,
             }
         }
-        None => Some(cfg!(target_env = "musl")),
+        None => match &facts.root {
+            Some(root) => {
+                let has = |folder: &str, start: &str| {
+                    let entries = fs::read_dir(within(root, Path::new(folder)));
+                    entries
+                        .into_iter()
+                        .flatten()
+                        .flatten()
+                        .any(|entry| entry.file_name().to_string_lossy().starts_with(start))
+                };
+                match (has("lib", "ld-musl-"), has("lib64", "ld-linux-")) {
+                    (true, false) => Some(true),
+                    (false, true) => Some(false),
+                    _ => None,
+                }
+            }
+            None => Some(cfg!(target_env = "musl")),
+        },
     }
 }
 
 pub(super) fn newer_c_library(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
     let (major, minor) = elf::read(&path)?.glibc?;
-    let here = glibc()?;
+    let here = match &facts.root {
+        Some(root) => glibc_in(root)?,
+        None => glibc()?,
+    };
     if (major, minor) <= here {
         return None;
     }
@@ -282,13 +324,49 @@ fn glibc() -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
 }
 
+/// The version of the glibc in a container, which says it in words.
+fn glibc_in(root: &Path) -> Option<(u32, u32)> {
+    let bytes = fs::read(library_in(root, "libc.so.6")?).ok()?;
+    let words = b"release version ";
+    let at = bytes.windows(words.len()).position(|part| part == words)?;
+    let text = bytes.get(at + words.len()..)?;
+    let text = String::from_utf8_lossy(&text[..text.len().min(16)]);
+    let mut numbers = text.split(|text: char| !text.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// A library in the usual folders of a container.
+fn library_in(root: &Path, name: &str) -> Option<PathBuf> {
+    let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let folders = ["lib", "lib64", "usr/lib", "usr/lib64", "usr/local/lib"];
+    let plain = folders.iter().map(PathBuf::from);
+    let multi = ["lib", "usr/lib"].map(|folder| Path::new(folder).join(&triple));
+    plain
+        .chain(multi)
+        .map(|folder| within(root, &folder.join(name)))
+        .find(|path| path.is_file())
+}
+
+/// The first library that the loader would not find.
+fn not_found(facts: &Facts, path: &Path) -> Option<String> {
+    let needed = elf::read(path)?.needed;
+    if let Some(root) = &facts.root {
+        let own = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
+        return needed.into_iter().find(|name| {
+            let mut folders = own.split(':').filter(|folder| !folder.is_empty());
+            let is_own = folders.any(|folder| seen(facts, &Path::new(folder).join(name)).is_file());
+            !is_own && library_in(root, name).is_none()
+        });
+    }
+    let told = loaded(facts, path).err()?.1;
+    needed
+        .into_iter()
+        .find(|name| told.contains(&format!("{name}: cannot open shared object file")))
+}
+
 pub(super) fn missing_dependency(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
-    let needed = elf::read(&path)?.needed;
-    let told = loaded(facts, &path).err()?.1;
-    let name = needed
-        .iter()
-        .find(|name| told.contains(&format!("{name}: cannot open shared object file")))?;
+    let name = not_found(facts, &path)?;
     Some(Fault::new(
         "missing-dependency",
         format!(
@@ -399,6 +477,10 @@ fn loaded(facts: &Facts, path: &Path) -> Result<(), (bool, String)> {
     let Ok(own) = std::env::current_exe() else {
         return Ok(());
     };
+    // Its loader and its libraries are others.
+    if facts.root.is_some() {
+        return Ok(());
+    }
     let mut command = Command::new(own);
     command
         .arg("__load")

@@ -119,6 +119,28 @@ pub(super) fn attach_switched_off(facts: &Facts) -> Option<Fault> {
     ))
 }
 
+/// The socket is in folders that only the process and its relatives see.
+pub(super) fn private_folder(facts: &Facts) -> Option<Fault> {
+    let process = facts.process.as_ref()?;
+    if process.socket.is_some() {
+        return None;
+    }
+    let own = process.own_socket.as_ref()?;
+    Some(Fault::new(
+        "private-temporary-folder",
+        format!(
+            "The process {} has a file system or process ids of its own, as in a container or a service with PrivateTmp: its \
+             socket `{}` cannot be reached from here.",
+            process.id,
+            own.display()
+        ),
+        format!(
+            "Attach from inside: nsenter -m -p -t {} cargo-clr ..., with the command copied there.",
+            process.id
+        ),
+    ))
+}
+
 /// The socket for attaching could not be made, or was removed.
 pub(super) fn no_socket(facts: &Facts) -> Option<Fault> {
     let process = facts.process.as_ref()?;

@@ -127,7 +127,10 @@ fn main() {
     if let Some((number, of)) = options.part {
         // Neighbours are the runtimes of one moment: each part has all runtimes and all kinds of moments.
         let mut at = 0..;
-        work.retain(|_| at.next().is_some_and(|at: usize| (at + at / of) % of == number));
+        work.retain(|_| {
+            at.next()
+                .is_some_and(|at: usize| (at + at / of) % of == number)
+        });
     }
     if let Some(seed) = options.seed {
         work = sample(work, seed);
