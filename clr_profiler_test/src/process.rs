@@ -20,7 +20,8 @@ pub struct Finished {
     pub stderr: String,
     /// The text that the profiler has written to the file of [`Scenario::log`](crate::Scenario::log).
     pub log: String,
-    /// The profiler's failures: the lines of `CLR_PROFILER_DIAGNOSTICS`.
+    /// The failures of a profiler without `on_failure`, and why it did not start: the lines of
+    /// `CLR_PROFILER_DIAGNOSTICS`.
     pub diagnostics: String,
     /// Whether the profiler has started. Also `true` for one that was given as a file: nothing says whether it has.
     pub started: bool,

@@ -142,7 +142,7 @@ impl Scenario {
         self
     }
 
-    /// The profiler: a type of a library crate of this workspace, with `crate-type = ["cdylib", "lib"]`.
+    /// The profiler: a type of this package or of another one in its workspace, with `crate-type = ["cdylib", "lib"]`.
     ///
     /// Cargo builds the library before the first run; see [`build_library`].
     #[must_use]
@@ -244,7 +244,8 @@ impl Scenario {
         runs
     }
 
-    /// Runs the program without and with the profiler on each runtime, and compares nothing.
+    /// Runs the program without and with the profiler on each runtime, and compares nothing. Of each run,
+    /// [`Finished::started`](crate::Finished::started) says whether the profiler started.
     ///
     /// # Panics
     ///

@@ -89,7 +89,8 @@ namespace Switched
 
         private static void Loop()
         {
-            while (!ends)
+            // At least once: a thread can start when the work is over.
+            do
             {
                 for (int kind = 0; kind < Kinds; kind++)
                 {
@@ -108,6 +109,7 @@ namespace Switched
                     }
                 }
             }
+            while (!ends);
         }
 
         private static void Say(string when)

@@ -250,7 +250,7 @@ impl Component for Instrumentation {
         }
     }
 
-    /// Reports the patterns that have matched nothing.
+    /// Reports the patterns that have matched nothing, and the methods that could not be rewritten.
     fn shutdown(&self, info: &ProfilerInfo) -> Result<()> {
         let awaiting = self.shared.get().and_then(|shared| shared.awaiting.get());
         for worker in self.worker.get().into_iter().chain(awaiting) {
@@ -264,12 +264,22 @@ impl Component for Instrumentation {
         }
         let outcomes = self.outcomes();
         let unmatched: Vec<String> = outcomes.unmatched().map(|one| format!("`{one}`")).collect();
-        match unmatched.is_empty() {
-            true => Ok(()),
-            false => Err(Error::other(format!(
+        let mut words = Vec::new();
+        if !unmatched.is_empty() {
+            words.push(format!(
                 "no method has matched {}: the assembly was not loaded, or the pattern is mistaken",
                 unmatched.join(", ")
-            ))),
+            ));
+        }
+        // A profiler that reports each of them has said it.
+        let is_reported = self
+            .shared
+            .get()
+            .is_some_and(|shared| shared.description.report.is_some());
+        words.extend(outcomes.failures().filter(|_| !is_reported));
+        match words.is_empty() {
+            true => Ok(()),
+            false => Err(Error::other(words.join("; "))),
         }
     }
 }

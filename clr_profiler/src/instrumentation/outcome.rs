@@ -105,6 +105,27 @@ impl Outcomes {
         unmatched.map(|of| &of.pattern)
     }
 
+    /// The methods that could not be rewritten and the assemblies with problems, in words; of each kind the first.
+    pub(super) fn failures(&self) -> Option<String> {
+        let mut failed = self.methods.iter().filter_map(|method| {
+            let problem = method.problem.as_ref()?;
+            Some((method, problem))
+        });
+        let mut words = Vec::new();
+        if let Some((method, problem)) = failed.next() {
+            words.push(match failed.count() {
+                0 => format!("{} could not be rewritten: {problem}", method.name),
+                more => format!(
+                    "{} methods could not be rewritten, the first {}: {problem}",
+                    more + 1,
+                    method.name
+                ),
+            });
+        }
+        words.extend(self.problems.first().cloned());
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
     /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state` and `problem`, `patterns` with
     /// `pattern` and `methods`, `problems`, and `unloaded`.
     ///

@@ -58,22 +58,7 @@ const WIDTH: f64 = 1200.0;
 const OF_TITLE: &str = r#"find_child(e, "title").textContent.replace(/\([^(]*\)$/,"")"#;
 
 /// [`short_name`] for the picture's script.
-const SHORT_NAME: &str = r#"
-function short_name(text) {
-    text = text.trim();
-    var depth = 0, begin = -1, end = -1, parts = [0];
-    for (var i = 0; i < text.length && end < 0; i++) {
-        var c = text[i];
-        if (c == "<" || (c == "[" && i > 0)) depth++;
-        else if (c == ">" || (c == "]" && depth > 0)) depth--;
-        else if (c == "." && depth == 0 && begin < 0 && text[i - 1] != ".") parts.push(i + 1);
-        else if (c == "(" && depth == 0 && begin < 0) begin = i;
-        else if (c == ")" && depth == 0 && begin >= 0) end = i + 1;
-    }
-    if (begin <= 0 || end < 0) return text;
-    return text.substring(parts[Math.max(0, parts.length - 2)], begin) + text.substring(end);
-}
-"#;
+const SHORT_NAME: &str = include_str!("short_name.js");
 
 /// The picture with short names in its boxes: in those that it has, and in those that its script makes when it is
 /// resized.
@@ -82,7 +67,7 @@ fn with_short_names(picture: &str, room: f64) -> String {
     let picture = match picture.contains(OF_TITLE) {
         true => Cow::from(picture.replace(OF_TITLE, &script).replacen(
             "<![CDATA[",
-            &format!("<![CDATA[{SHORT_NAME}"),
+            &format!("<![CDATA[\n{SHORT_NAME}"),
             1,
         )),
         // Another version of inferno: its script shows full names.

@@ -298,6 +298,19 @@ fn a_method_that_cannot_be_changed_keeps_its_il_and_says_why() {
 }
 
 #[test]
+fn methods_that_could_not_be_changed_are_a_failure_at_the_end() {
+    switched("fails, and reports nothing", "1").on_each_runtime(|_, profiled| {
+        let log = &profiled.log;
+        let end = "2 methods could not be rewritten, the first Switched.Program.Own(): ";
+        assert!(log.contains(end), "{log}");
+        assert!(log.contains("not this one"), "{log}");
+    });
+    switched("fails", "1").on_each_runtime(|_, profiled| {
+        assert!(!profiled.log.contains("could not be rewritten"));
+    });
+}
+
+#[test]
 fn methods_call_a_helper_that_their_modules_load() {
     for helper in [profilee("helper/Helper").to_str().unwrap(), "memory"] {
         let scenario = Scenario::new("Helped").profiled_by::<InstrumentsHelped>();
