@@ -165,15 +165,17 @@ impl Instrumentation {
         self
     }
 
-    /// Adds a rule that edits, after those with a lower priority or the same one: [`edit`](Self::edit) has the priority 0.
+    /// Adds a rule that edits, after those with a lower priority or the same one: [`edit`](Self::edit) has the priority 0. It says
+    /// whether the rule keeps the code of the method from running.
     pub(crate) fn edit_with_priority(
         mut self,
-        priority: i32,
+        (priority, replaces): (i32, bool),
         patterns: Result<Arc<MethodPatterns>>,
         edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         let change = Change::Edit(Arc::new(edit));
-        self.description.add_with(priority, patterns, change);
+        self.description
+            .add_with(priority, replaces, patterns, change);
         self
     }
 

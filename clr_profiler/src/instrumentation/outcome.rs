@@ -60,6 +60,8 @@ pub struct MethodOutcome {
     pub state: MethodState,
     /// Why it was [refused](MethodState::Refused) or has [failed](MethodState::Failed).
     pub problem: Option<String>,
+    /// Which of several patches runs that [replace](crate::patches::Patch::replace) its code.
+    pub conflict: Option<String>,
 }
 
 /// The number of methods that a pattern has matched.
@@ -126,7 +128,7 @@ impl Outcomes {
         (!words.is_empty()).then(|| words.join("; "))
     }
 
-    /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state` and `problem`, `patterns` with
+    /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state`, `problem` and `conflict`, `patterns` with
     /// `pattern` and `methods`, `problems`, and `unloaded`.
     ///
     /// ```
@@ -147,9 +149,12 @@ impl Outcomes {
             text(json, &method.method.to_string());
             json.push_str(",\"state\":");
             text(json, method.state.name());
-            if let Some(problem) = &method.problem {
-                json.push_str(",\"problem\":");
-                text(json, problem);
+            for (name, value) in [("problem", &method.problem), ("conflict", &method.conflict)] {
+                if let Some(value) = value {
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(json, ",\"{name}\":");
+                    text(json, value);
+                }
             }
             json.push('}');
         });
@@ -205,8 +210,8 @@ impl fmt::Display for Outcomes {
                 method.assembly,
                 method.name
             )?;
-            if let Some(problem) = &method.problem {
-                writeln!(f, "{:<13} {problem}", "")?;
+            for text in method.problem.iter().chain(&method.conflict) {
+                writeln!(f, "{:<13} {text}", "")?;
             }
         }
         for problem in &self.problems {
@@ -248,6 +253,7 @@ mod tests {
             name: name.to_owned(),
             state,
             problem: problem.map(str::to_owned),
+            conflict: None,
         };
         let pattern = |text: &str, methods| PatternMatches {
             pattern: text.parse().unwrap(),

@@ -83,6 +83,8 @@ pub(super) struct Rule {
     patterns: Arc<MethodPatterns>,
     change: Change,
     priority: i32,
+    /// Whether it is around the code of a method and does not run it.
+    replaces: bool,
 }
 
 #[derive(Clone)]
@@ -114,13 +116,14 @@ impl Rule {
 impl Description {
     /// Adds a rule, or records the mistake in its patterns.
     pub(super) fn add(&mut self, patterns: impl IntoPatterns, change: Change) {
-        self.add_with(0, patterns.into_patterns(), change);
+        self.add_with(0, false, patterns.into_patterns(), change);
     }
 
     /// Adds a rule after those with a lower priority or the same one.
     pub(super) fn add_with(
         &mut self,
         priority: i32,
+        replaces: bool,
         patterns: Result<Arc<MethodPatterns>>,
         change: Change,
     ) {
@@ -132,6 +135,7 @@ impl Description {
                     patterns,
                     change,
                     priority,
+                    replaces,
                 };
                 rules.insert(at, rule);
             }
@@ -202,6 +206,24 @@ impl Description {
             }
         }
         Ok(())
+    }
+
+    /// The decision between rules of a method that replace its code. The last of them is around the others.
+    pub(super) fn conflict(&self, rules: &[RuleIndex]) -> Option<String> {
+        let rules = rules
+            .iter()
+            .filter_map(|index| self.rules.get(*index as usize));
+        let priorities: Vec<i32> = rules
+            .filter(|rule| rule.replaces)
+            .map(|rule| rule.priority)
+            .collect();
+        let (last, others) = priorities.split_last()?;
+        (!others.is_empty()).then(|| {
+            format!(
+                "{} patches replace it: the last one with the priority {last} runs, and others only if it fails",
+                priorities.len()
+            )
+        })
     }
 
     /// All patterns, in their order.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
-use super::rules::{Description, is_framework};
+use super::rules::{Description, RuleIndex, is_framework};
 use super::search;
 use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table};
 use crate::error::{Error, Result};
@@ -243,7 +243,10 @@ impl Shared {
         let Some(report) = &self.description.report else {
             return;
         };
-        let assembly = lock(&self.table).assembly(key.0);
+        let (assembly, rules) = {
+            let table = lock(&self.table);
+            (table.assembly(key.0), table.rules(key))
+        };
         let outcome = MethodOutcome {
             module: key.0,
             method: key.1,
@@ -251,8 +254,16 @@ impl Shared {
             name: name.to_string(),
             state,
             problem,
+            conflict: self.conflict(state, &rules),
         };
         report(&outcome, result.as_ref().ok());
+    }
+
+    /// The decision between rules of a method, if it has its new IL.
+    fn conflict(&self, state: MethodState, rules: &[RuleIndex]) -> Option<String> {
+        self.description
+            .conflict(rules)
+            .filter(|_| state == MethodState::Instrumented)
     }
 
     /// The full name of a method, or its token.
@@ -366,6 +377,7 @@ impl Shared {
                 name,
                 state,
                 problem,
+                rules,
             } = row;
             MethodOutcome {
                 module: key.0,
@@ -374,6 +386,7 @@ impl Shared {
                 name: name.map_or_else(|| self.name(key), |name| name.to_string()),
                 state,
                 problem,
+                conflict: self.conflict(state, &rules),
             }
         });
         let patterns = self.description.patterns();

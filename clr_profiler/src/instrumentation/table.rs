@@ -108,6 +108,7 @@ pub(super) struct RowOutcome {
     pub(super) name: Option<Arc<str>>,
     pub(super) state: MethodState,
     pub(super) problem: Option<String>,
+    pub(super) rules: Rules,
 }
 
 impl Module {
@@ -301,6 +302,13 @@ impl Table {
         })
     }
 
+    /// The rules of a method.
+    pub(super) fn rules(&self, (id, method): MethodKey) -> Rules {
+        let module = self.modules.get(&id);
+        let row = module.and_then(|module| module.rows.get(&method));
+        row.map(|row| Arc::clone(&row.rules)).unwrap_or_default()
+    }
+
     /// Records that a method gets its new IL once the helper is loaded.
     pub(super) fn await_helper(&mut self, key: MethodKey) {
         self.awaiting.insert(key);
@@ -411,6 +419,7 @@ impl Table {
                     _ if self.awaiting.contains(&(*id, *method)) => MethodState::AwaitsHelper,
                     state => state,
                 },
+                rules: Arc::clone(&row.rules),
                 problem: row.problem.clone(),
             }));
         }

@@ -3,21 +3,11 @@
 use std::any::Any;
 use std::fmt;
 
-use super::faults::Value;
-use super::frame::{Frame, is_changed};
-use super::slot::{Found, Home, Kind, Site, Slot, bits, words};
-use super::value::{CallValue, IntoCallValue, Number, Read, Written, parse_number};
+use super::frame::Frame;
+use super::objects::{Access, Object};
+use super::slot::{Found, Home, Kind, Layout, Name, Slot, Stage, bits, words};
+use super::value::{CallValue, IntoCallValue, Literal, Number, Read, Written, parse_number};
 use crate::error::{Error, Result};
-
-/// The closure that is running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Before,
-    After,
-    Exception,
-    /// No closure: the method ends by an exception, and the state is freed.
-    Abandoned,
-}
 
 /// A call of a patched method: its arguments, its result, and the decisions about it.
 ///
@@ -36,15 +26,18 @@ pub(super) enum Stage {
 /// | `"result"` | the result; so a parameter of this name is read by its number |
 ///
 /// Numbers, bools, chars, strings, enumerations and structs that consist of numbers can be read and written. Of objects, a closure
-/// sees whether they are [null](Self::is_null), and can set them to null.
+/// sees whether they are [null](Self::is_null), and can set them to null; those of a patch with
+/// [`Patch::objects`](super::Patch::objects) are read and written [part by part](Self::object).
 ///
 /// If a closure returns an error or panics, none of its changes happens, and the failure is reported to
 /// [`Setup::on_failure`](crate::Setup::on_failure).
 pub struct Call<'a> {
-    site: &'a Site,
+    values: &'a Layout,
     frame: Frame<'a>,
     stage: Stage,
     mask: u64,
+    /// Whether another closure of the same call can use the state.
+    keeps: bool,
     /// Taken from the frame while the closure uses it.
     state: Option<Box<dyn Any>>,
 }
@@ -52,6 +45,9 @@ pub struct Call<'a> {
 mod sealed {
     pub trait Sealed {}
 }
+
+/// The name or the number of a parameter.
+type NameText<'a> = std::result::Result<&'a str, usize>;
 
 /// The name or the number of a parameter.
 pub trait ValueName: sealed::Sealed {
@@ -63,65 +59,74 @@ impl sealed::Sealed for &str {}
 impl sealed::Sealed for usize {}
 
 impl ValueName for &str {
+    #[inline]
     fn text(&self) -> std::result::Result<&str, usize> {
         Ok(self)
     }
 }
 
 impl ValueName for usize {
+    #[inline]
     fn text(&self) -> std::result::Result<&str, usize> {
         Err(*self)
     }
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn new(site: &'a Site, mut frame: Frame<'a>, stage: Stage) -> Self {
-        let state = match stage {
+    /// A hook begins.
+    #[inline]
+    pub(super) fn new(values: &'a Layout, mut frame: Frame<'a>, stage: Stage, keeps: bool) -> Self {
+        let mut state = frame.take_state();
+        if stage == Stage::Before && state.is_some() {
             // Left by a call in the same frame that has ended by an exception.
-            Stage::Before => {
-                drop(frame.take_state());
-                None
-            }
-            _ => frame.take_state(),
-        };
+            state = None;
+        }
         Self {
-            site,
+            values,
             frame,
             stage,
             mask: 0,
+            keeps,
             state,
         }
     }
 
     /// Ends the hook, and returns the decisions for the IL.
-    pub(super) fn end(mut self, result: Result<()>) -> Result<u64> {
-        let is_over = match self.stage {
-            Stage::Before => self.mask & bits::THROW != 0 || !self.site.hooks.needs_state(),
-            // An exception that ends here is followed by `after`.
-            Stage::Exception => {
-                result.is_err() || self.mask & bits::SWALLOW == 0 || self.mask & bits::THROW != 0
-            }
-            Stage::After | Stage::Abandoned => true,
-        };
-        if !is_over {
+    #[inline]
+    pub(super) fn end(&mut self) -> u64 {
+        let mask = self.mask;
+        if self.state.is_some() {
+            let is_over = match self.stage {
+                Stage::Before => mask & bits::THROW != 0,
+                // An exception that ends here is followed by `after`.
+                _ => mask & bits::SWALLOW == 0 || mask & bits::THROW != 0,
+            };
+            self.end_state(is_over);
+        }
+        mask
+    }
+
+    /// Ends a hook that has failed: the method runs as without it.
+    pub(super) fn fail(&mut self) {
+        self.end_state(self.stage != Stage::Before);
+    }
+
+    /// Keeps the state for the next closure of the call, if there is one.
+    fn end_state(&mut self, is_over: bool) {
+        if self.keeps && !is_over {
             self.frame.put_state_back(self.state.take());
         }
-        result?;
-        if self.site.hooks.replaces && self.stage == Stage::Before {
-            self.mask |= bits::SKIP;
-        }
-        Ok(self.mask)
     }
 
     /// The full name of the method, with its parameter types.
     #[must_use]
     pub fn method(&self) -> &str {
-        &self.site.method
+        &self.values.method
     }
 
     /// The names of the values, in the order of the parameters.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.site.slots.iter().map(|slot| &*slot.name)
+        self.values.slots.iter().map(|slot| &*slot.name)
     }
 
     /// Reads a value.
@@ -142,7 +147,23 @@ impl<'a> Call<'a> {
     /// That the method has no such value, that it has another type, or that it has none yet: the result before the method has
     /// returned.
     pub fn get<T: CallValue>(&self, name: impl ValueName) -> Result<T> {
-        let found = self.find(&name)?;
+        if let Some(known) = self.known(&name)
+            && let Some(number) = &known.number
+            && (number.is_argument || self.stage == Stage::After)
+        {
+            let size = number.primitive.size();
+            let bits = self.frame.integer(number.word, 0, size);
+            if let Some(value) = T::from_number(number.primitive, bits) {
+                return Ok(value);
+            }
+        }
+        self.get_any(name.text())
+    }
+
+    /// Any value, or why it cannot be read.
+    #[inline(never)]
+    fn get_any<T: CallValue>(&self, name: NameText<'_>) -> Result<T> {
+        let found = self.find(name)?;
         let value = self.read(&found)?;
         T::from_call(value).map_err(|error| of_value(found.slot, &error))
     }
@@ -154,7 +175,22 @@ impl<'a> Call<'a> {
     ///
     /// As of [`get`](Self::get).
     pub fn set(&mut self, name: impl ValueName, value: impl IntoCallValue) -> Result<()> {
-        let found = self.find(&name)?;
+        if let Some(known) = self.known(&name)
+            && let Some(number) = &known.number
+            && let Some(bits) = value.number(number.primitive)
+        {
+            let size = number.primitive.size();
+            self.frame.set_integer(number.word, 0, size, bits);
+            self.mask |= number.bit;
+            return Ok(());
+        }
+        self.set_any(name.text(), value)
+    }
+
+    /// Sets any value.
+    #[inline(never)]
+    fn set_any(&mut self, name: NameText<'_>, value: impl IntoCallValue) -> Result<()> {
+        let found = self.find(name)?;
         let (index, leaf) = (found.index, found.leaf);
         let Some(bit) = bits::slot(index).filter(|_| found.slot.home != Home::Exception) else {
             return Err(of_value(found.slot, &"it cannot be set"));
@@ -194,12 +230,33 @@ impl<'a> Call<'a> {
     ///
     /// That the method has no such value, that it is neither a string nor an object, or that it has none yet.
     pub fn is_null(&self, name: impl ValueName) -> Result<bool> {
-        let found = self.find(&name)?;
+        let found = self.find(name.text())?;
         if !self.is_available(&found) {
             return Err(of_value(found.slot, &"it has no value yet"));
         }
         match found.slot.kind {
             Kind::Text | Kind::Reference => Ok(self.frame.word(found.slot.word) == 0),
+            _ => Err(of_value(found.slot, &"it is no object")),
+        }
+    }
+
+    /// An object or an array, whose parts can be read and written; `None` if it is null. Only in a patch with
+    /// [`Patch::objects`](super::Patch::objects).
+    ///
+    /// # Errors
+    ///
+    /// That the method has no such value, that it is no object, or that it has none yet; that the patch has no objects.
+    pub fn object(&self, name: impl ValueName) -> Result<Option<Object<'_>>> {
+        let found = self.find(name.text())?;
+        if !self.is_available(&found) {
+            return Err(of_value(found.slot, &"it has no value yet"));
+        }
+        match found.slot.kind {
+            Kind::Reference if self.values.has_objects => {
+                let (address, values) = (self.frame.word(found.slot.word), self.values);
+                Ok(Access { address, values }.object())
+            }
+            Kind::Reference => Err(of_value(found.slot, &"the patch has no objects")),
             _ => Err(of_value(found.slot, &"it is no object")),
         }
     }
@@ -223,13 +280,13 @@ impl<'a> Call<'a> {
     }
 
     /// Sets the result to a value whose type is that of the result.
-    pub(super) fn set_result_to(&mut self, value: &Value) -> Result<()> {
+    pub(super) fn set_result_to(&mut self, value: &Literal) -> Result<()> {
         let text = match value {
-            Value::Null => return self.set_result(None::<&str>),
-            Value::Text(text) => return self.set_result(text.as_str()),
-            Value::Number(text) => text,
+            Literal::Null => return self.set_result(None::<&str>),
+            Literal::Text(text) => return self.set_result(text.as_str()),
+            Literal::Number(text) => text,
         };
-        let found = self.site.find("result")?;
+        let found = self.values.find("result")?;
         let primitive = found.leaf.map(|leaf| leaf.primitive);
         let bits = primitive.and_then(|primitive| parse_number(primitive, text));
         match (primitive, bits) {
@@ -297,18 +354,25 @@ impl<'a> Call<'a> {
         self.state.as_mut()?.downcast_mut()
     }
 
-    fn find(&self, name: &impl ValueName) -> Result<Found<'a>> {
-        let site = self.site;
+    #[inline]
+    fn known(&self, name: &impl ValueName) -> Option<&'a Name> {
         match name.text() {
-            Ok(name) => site.find(name),
-            Err(number) => site.parameter(number),
+            Ok(name) => self.values.known(name),
+            Err(number) => self.values.known_parameter(number),
+        }
+    }
+
+    fn find(&self, name: NameText<'_>) -> Result<Found<'a>> {
+        match name {
+            Ok(name) => self.values.find(name),
+            Err(number) => self.values.parameter(number),
         }
     }
 
     /// Whether the IL has stored the value, or this closure has set it.
     fn is_available(&self, found: &Found<'_>) -> bool {
         match found.slot.home {
-            Home::Result => self.stage == Stage::After || is_changed(self.mask, found.index),
+            Home::Result => self.stage == Stage::After || bits::has_slot(self.mask, found.index),
             Home::Exception => self.stage == Stage::Exception,
             _ => true,
         }
@@ -336,9 +400,9 @@ impl<'a> Call<'a> {
                 let value = self.frame.integer(first_word(found)?, offset, size);
                 Ok(Read::Number(leaf.primitive, value))
             }
-            (Kind::Text, _) => Ok(Read::Text(match is_changed(self.mask, found.index) {
+            (Kind::Text, _) => Ok(Read::Text(match bits::has_slot(self.mask, found.index) {
                 true => self.frame.outgoing_text(slot.word),
-                false => self.frame.pinned_text(slot.word, self.site),
+                false => self.frame.pinned_text(slot.word, self.values),
             })),
             (Kind::Struct(layout) | Kind::Value(layout), None) => {
                 let fields: Vec<&str> = layout.leaves.iter().map(|leaf| &*leaf.path).collect();
@@ -365,4 +429,4 @@ fn of_value(slot: &Slot, problem: &dyn fmt::Display) -> Error {
     Error::other(format!("`{name}`, of the type {of_type}: {problem}"))
 }
 
-opaque! { Call<'_> { this => method: this.site.method, stage: this.stage } }
+opaque! { Call<'_> { this => method: this.values.method, stage: this.stage } }

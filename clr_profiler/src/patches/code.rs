@@ -2,29 +2,29 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::call::Stage;
-use super::frame;
-use super::patch::Hooks;
+use super::entry;
+use super::objects;
 use super::plan::{self, Operands, Planned};
-use super::slot::{Home, Kind, Site, Slot, bits, words};
-use crate::error::{Error, Result};
+use super::site::{Hooks, Site, site};
+use super::slot::{Home, Kind, Slot, Stage, bits, words};
+use crate::error::Result;
 use crate::rewrite::{NativeCall, RewriteContext};
-use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Label;
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::symbol::MethodSymbol;
-use clr_profiler_il::wrap::{Caught, Wrap, WrappedMethod};
+use clr_profiler_il::wrap::WrappedMethod;
 
 /// The locals of the wrap.
 const FRAME: u16 = 0;
-const MASK: u16 = 1;
-const IS_OVER: u16 = 2;
+pub(super) const MASK: u16 = 1;
+pub(super) const IS_OVER: u16 = 2;
 
 /// Generates the code of one method.
 pub(super) struct Generator {
-    site: &'static Site,
+    pub(super) site: &'static Site,
     operands: Vec<Operands>,
+    has_objects: bool,
     calls: [(Stage, Fragment); 4],
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Generator {
 pub(super) struct Locals {
     pub(super) frame: u16,
     pub(super) mask: u16,
-    /// The first of those that pin strings.
+    /// The first of those that pin strings and objects.
     pub(super) pinned: u16,
     /// At a call in another method: the first of those that hold arguments.
     pub(super) arguments: Option<u16>,
@@ -41,11 +41,22 @@ pub(super) struct Locals {
 }
 
 impl Locals {
-    fn of(method: &WrappedMethod<'_>) -> Self {
+    pub(super) fn of(method: &WrappedMethod<'_>) -> Self {
         Self {
             frame: method.local(FRAME),
             mask: method.local(MASK),
             pinned: method.local(IS_OVER) + 1,
+            arguments: None,
+            result: method.result,
+        }
+    }
+
+    /// Those of a method whose wrap has no closures.
+    pub(super) fn without_frame(method: &WrappedMethod<'_>) -> Self {
+        Self {
+            frame: 0,
+            mask: 0,
+            pinned: 0,
             arguments: None,
             result: method.result,
         }
@@ -70,87 +81,8 @@ impl Locals {
     }
 }
 
-/// Wraps a body in the code of a patch.
-pub(super) fn apply(
-    body: &mut MethodBody,
-    cx: &mut RewriteContext<'_>,
-    hooks: &Arc<Hooks>,
-    fields: &[Box<str>],
-    sites: &Mutex<Vec<&'static Site>>,
-) -> Result<()> {
-    let shape = cx.shape()?;
-    if shape.is_runtime_async() {
-        return Err(Error::other(
-            "a runtime-async method cannot be patched: its locals move while it is suspended",
-        ));
-    }
-    let planned = plan::of_method(cx, hooks, fields)?;
-    let method = cx.full_name().to_owned();
-    let generator = Generator::new(cx, &method, hooks, planned, sites)?;
-    let [frame, mask] = generator.locals(cx)?;
-    let mut wrap = Wrap::new().local(frame).local(mask).local(TypeSig::I4);
-    for _ in 0..generator.strings() {
-        wrap = wrap.local(TypeSig::Pinned(Box::new(TypeSig::String)));
-    }
-    let generator = Arc::new(generator);
-    body.wrap(&wrapped(wrap, &generator), &cx.shape()?)?;
-    Ok(())
-}
-
-/// Gives the wrap its parts.
-fn wrapped(mut wrap: Wrap, generator: &Arc<Generator>) -> Wrap {
-    let hooks = &generator.site.hooks;
-    let of = || Arc::clone(generator);
-    if hooks.has(Stage::Before) {
-        let generator = of();
-        wrap = wrap
-            .before(move |code, method| generator.stage(code, &Locals::of(method), Stage::Before));
-        wrap = wrap.skip_if(|code, method| {
-            let mask = method.local(MASK);
-            code.ldloc(mask).ldc_i8(bits::SKIP.cast_signed()).and();
-            code.ldc_i8(0).cgt_un();
-        });
-    }
-    if hooks.has(Stage::Exception) {
-        let generator = of();
-        wrap = wrap.on_exception(
-            "[corelib]System.Object",
-            Caught::Swallow,
-            move |code, method, exception| {
-                let at = Locals::of(method);
-                generator.exception(code, &at, exception);
-                generator.stage(code, &at, Stage::Exception);
-                let swallowed = code.label();
-                code.ldloc(method.local(MASK));
-                code.ldc_i8(bits::SWALLOW.cast_signed()).and();
-                code.brtrue(swallowed).rethrow().mark(swallowed).nop();
-            },
-        );
-    } else if hooks.needs_state() {
-        wrap = wrap.on_return(|code, method| {
-            code.ldc_i4(1).stloc(method.local(IS_OVER));
-        });
-        let generator = of();
-        wrap = wrap.finally(move |code, method| {
-            let end = code.label();
-            code.ldloc(method.local(IS_OVER)).brtrue(end);
-            let at = Locals::of(method);
-            address(code, &at, words::STATE);
-            code.ldind_i8().brfalse(end);
-            generator.call(code, &at, Stage::Abandoned);
-            code.pop().mark(end);
-        });
-    }
-    if hooks.has(Stage::After) {
-        let generator = of();
-        wrap = wrap
-            .after(move |code, method| generator.stage(code, &Locals::of(method), Stage::After));
-    }
-    wrap
-}
-
 /// Pushes the address of a word of the frame.
-fn address(code: &mut Fragment, at: &Locals, word: u16) {
+pub(super) fn address(code: &mut Fragment, at: &Locals, word: u16) {
     code.ldloca(at.frame).conv_u();
     if word > 0 {
         code.ldc_i4(i32::from(word) * 8).add();
@@ -182,46 +114,56 @@ impl Generator {
             .into_iter()
             .map(|one| (one.slot, one.operands))
             .unzip();
-        let texts = slots.iter().zip(&mut operands);
-        for (index, (_, operands)) in (0..).zip(texts.filter(|(slot, _)| slot.kind == Kind::Text)) {
+        let all = slots.iter().zip(&mut operands);
+        for (index, (_, operands)) in (0..).zip(all.filter(|(slot, _)| hooks.pins(&slot.kind))) {
             operands.pinned = Some(index);
+        }
+        let has_objects = hooks.has_objects && slots.iter().any(|one| one.kind == Kind::Reference);
+        if has_objects {
+            objects::prepare(cx)?;
         }
         let call = |cx: &mut RewriteContext<'_>, function: extern "C" fn(i64, *mut u64) -> i64| {
             cx.call_native(&NativeCall::raw(function))
         };
         Ok(Self {
-            site: plan::site(cx, method, hooks, slots, sites)?,
+            site: site(cx, method, hooks, slots, sites)?,
             operands,
+            has_objects,
             calls: [
-                (Stage::Before, call(cx, frame::before)?),
-                (Stage::After, call(cx, frame::after)?),
-                (Stage::Exception, call(cx, frame::exception)?),
-                (Stage::Abandoned, call(cx, frame::abandoned)?),
+                (Stage::Before, call(cx, entry::before)?),
+                (Stage::After, call(cx, entry::after)?),
+                (Stage::Exception, call(cx, entry::exception)?),
+                (Stage::Abandoned, call(cx, entry::abandoned)?),
             ],
         })
     }
 
     /// The types of the frame and the mask.
     pub(super) fn locals(&self, cx: &mut RewriteContext<'_>) -> Result<[TypeSig; 2]> {
-        let frame = plan::longs(usize::from(self.site.words));
+        let frame = plan::longs(usize::from(self.site.layout.words));
         Ok([cx.type_sig(&frame)?, TypeSig::I8])
     }
 
-    /// The number of locals that pin strings.
-    pub(super) fn strings(&self) -> usize {
-        let pinned = self.operands.iter().filter(|one| one.pinned.is_some());
-        pinned.count()
+    /// The types of the locals that pin strings and objects.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = TypeSig> {
+        let pinned = self.slots().filter(|(_, _, one)| one.pinned.is_some());
+        pinned.map(|(_, slot, _)| {
+            TypeSig::Pinned(Box::new(match slot.kind {
+                Kind::Text => TypeSig::String,
+                _ => TypeSig::Object,
+            }))
+        })
     }
 
     fn slots(&self) -> impl Iterator<Item = (usize, &Slot, &Operands)> {
-        let slots = self.site.slots.iter().enumerate();
+        let slots = self.site.layout.slots.iter().enumerate();
         slots
             .zip(&self.operands)
             .map(|((index, slot), operands)| (index, slot, operands))
     }
 
     /// Calls the function of a stage, whose result is pushed.
-    fn call(&self, code: &mut Fragment, at: &Locals, stage: Stage) {
+    pub(super) fn call(&self, code: &mut Fragment, at: &Locals, stage: Stage) {
         code.ldc_i8(std::ptr::from_ref(self.site).addr() as i64);
         address(code, at, 0);
         let call = self.calls.iter().find(|(of, _)| *of == stage);
@@ -242,6 +184,9 @@ impl Generator {
 
     /// A hook: passes the values, calls the function, and follows its decisions.
     pub(super) fn stage(&self, code: &mut Fragment, at: &Locals, stage: Stage) {
+        if self.has_objects {
+            objects::code_before(code);
+        }
         for (_, slot, operands) in self.slots() {
             if Self::is_loaded(slot, at, stage) {
                 Self::load(code, at, slot, operands);
@@ -285,26 +230,8 @@ impl Generator {
 
     /// Copies a value into the frame.
     fn load(code: &mut Fragment, at: &Locals, slot: &Slot, operands: &Operands) {
-        let push = |code: &mut Fragment| match (&slot.home, &operands.field) {
-            (Home::Argument { number, is_by_ref }, _) => {
-                at.load_argument(code, *number);
-                match (is_by_ref, operands.value) {
-                    (true, Some(operand)) => code.ldobj(operand),
-                    (true, None) => code.ldind_ref(),
-                    (false, _) => code,
-                };
-            }
-            (Home::Field { is_static: true }, Some(field)) => {
-                code.ldsfld(field);
-            }
-            (Home::Field { is_static: false }, Some(field)) => {
-                code.ldarg(0).ldfld(field);
-            }
-            _ => {
-                code.ldloc(at.result.unwrap_or_default());
-            }
-        };
-        let null = null_check(code, at, slot);
+        let null = zero_if_null(code, at, slot);
+        let push = |code: &mut Fragment| push(code, at, slot, operands);
         match (&slot.kind, operands.value) {
             (Kind::Value(_), Some(operand)) => {
                 address(code, at, slot.word);
@@ -321,7 +248,7 @@ impl Generator {
                 push(code);
                 code.stobj(operand).mark(next);
             }
-            (Kind::Text, _) => {
+            (Kind::Text | Kind::Reference, _) if operands.pinned.is_some() => {
                 let pinned = at.pinned(operands.pinned.unwrap_or_default());
                 push(code);
                 code.stloc(pinned);
@@ -396,7 +323,7 @@ impl Generator {
     }
 
     /// Passes the type and the message of an exception.
-    fn exception(&self, code: &mut Fragment, at: &Locals, exception: u16) {
+    pub(super) fn exception(&self, code: &mut Fragment, at: &Locals, exception: u16) {
         let get_type = MethodSymbol::new(
             "[corelib]System.Object",
             "GetType",
@@ -437,8 +364,37 @@ impl Generator {
     }
 }
 
+/// Pushes a value of the method; the pushed argument by reference must refer to something.
+pub(super) fn push(code: &mut Fragment, at: &Locals, slot: &Slot, operands: &Operands) {
+    match (&slot.home, &operands.field) {
+        (Home::Argument { number, is_by_ref }, _) => {
+            at.load_argument(code, *number);
+            match (is_by_ref, operands.value) {
+                (true, Some(operand)) => code.ldobj(operand),
+                (true, None) => code.ldind_ref(),
+                (false, _) => code,
+            };
+        }
+        (Home::Field { is_static: true }, Some(field)) => {
+            code.ldsfld(field);
+        }
+        (Home::Field { is_static: false }, Some(field)) => {
+            code.ldarg(0).ldfld(field);
+        }
+        _ => {
+            code.ldloc(at.result.unwrap_or_default());
+        }
+    }
+}
+
+/// Branches if an argument by reference refers to nothing.
+pub(super) fn null_check(code: &mut Fragment, at: &Locals, number: u16, null: Label) {
+    at.load_argument(code, number);
+    code.conv_u().brfalse(null);
+}
+
 /// Skips the code for an argument by reference that refers to nothing, which is read as zero or null.
-fn null_check(code: &mut Fragment, at: &Locals, slot: &Slot) -> Option<Label> {
+fn zero_if_null(code: &mut Fragment, at: &Locals, slot: &Slot) -> Option<Label> {
     let Home::Argument {
         number,
         is_by_ref: true,
@@ -454,12 +410,11 @@ fn null_check(code: &mut Fragment, at: &Locals, slot: &Slot) -> Option<Label> {
         code.ldc_i8(0).stind_i8();
     }
     let null = code.label();
-    at.load_argument(code, number);
-    code.conv_u().brfalse(null);
+    null_check(code, at, number, null);
     Some(null)
 }
 
-/// Passes the address of a string that a local pins.
+/// Passes the address of a string or an object that a local pins.
 fn pass_pinned(code: &mut Fragment, at: &Locals, word: u16, pinned: u16) {
     address(code, at, word);
     code.ldloc(pinned).conv_u().conv_u8().stind_i8();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::call::Call;
 use super::patch::Patch;
+use super::value::Literal;
 use crate::error::{Error, Result};
 use crate::instrumentation::Instrumentation;
 use clr_profiler_il::pattern::MethodPatterns;
@@ -59,16 +60,7 @@ struct Row {
 enum Fault {
     Throw { exception: String, message: String },
     Delay(Duration),
-    Return(Value),
-}
-
-/// The result of a method with a fault.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
-    Null,
-    Text(String),
-    /// Read when the type of the result is known.
-    Number(String),
+    Return(Literal),
 }
 
 /// The first word of a text, or the text in quotation marks with which it begins, and the rest.
@@ -111,9 +103,9 @@ impl Row {
                 let is_text = rest.starts_with('"');
                 let (value, rest) = word(rest)?;
                 let value = match value {
-                    text if is_text => Value::Text(text.to_owned()),
-                    "null" => Value::Null,
-                    number => Value::Number(number.to_owned()),
+                    text if is_text => Literal::Text(text.to_owned()),
+                    "null" => Literal::Null,
+                    number => Literal::Number(number.to_owned()),
                 };
                 (Fault::Return(value), rest)
             }
@@ -238,9 +230,9 @@ mod tests {
             [
                 &Fault::Throw { exception, message },
                 &Fault::Delay(Duration::from_millis(20)),
-                &Fault::Return(Value::Text("a b".to_owned())),
-                &Fault::Return(Value::Null),
-                &Fault::Return(Value::Number("-1.5".to_owned())),
+                &Fault::Return(Literal::Text("a b".to_owned())),
+                &Fault::Return(Literal::Null),
+                &Fault::Return(Literal::Number("-1.5".to_owned())),
             ]
         );
         let shares: Vec<u64> = faults.rows.iter().map(|row| row.share).collect();

@@ -1,22 +1,45 @@
-//! The memory that IL shares with a hook, and the functions that IL calls.
+//! The memory that IL shares with a hook: [`Frame`].
 //!
-//! The only `unsafe` code of patches is here. Its argument: the code of [`code`](super::code) alone calls these functions; it
-//! passes the address of a [`Site`] that lives as long as the library, and that of a local of the patched method that has at
-//! least as many words as the site says. The local does not move, and no other thread has its address.
+//! The argument for its `unsafe` code: the IL of [`code`](super::code) passes the address of a local of the patched method that
+//! has at least as many words as the [`Layout`] of the method says. The local does not move, and no other thread has its address.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::call::{Call, Stage};
-use super::slot::{Site, bits, words};
-use crate::profiler::{native_call_failed, native_call_panicked};
+use super::slot::{Layout, words};
 use crate::runtime::catch;
 
+/// The strings of one thread that IL copies after a hook has returned, each with the address of the frame that it is for.
+struct Outgoing(Vec<(usize, Vec<u16>)>);
+
+/// The number of strings in all [`Outgoing`]. While it is zero, no thread looks at its own.
+static OUTGOING_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+impl Outgoing {
+    fn push(&mut self, frame: usize, text: Vec<u16>) {
+        self.0.push((frame, text));
+        OUTGOING_COUNT.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Keeps the strings of frames above an address.
+    fn forget(&mut self, frame: usize) {
+        let before = self.0.len();
+        self.0.retain(|(of, _)| *of > frame);
+        OUTGOING_COUNT.fetch_sub(before - self.0.len(), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        OUTGOING_COUNT.fetch_sub(self.0.len(), Ordering::Relaxed);
+    }
+}
+
 thread_local! {
-    /// Strings that IL copies after a hook has returned, with the address of the frame that they are for.
-    static OUTGOING: RefCell<Vec<(usize, Vec<u16>)>> = const { RefCell::new(Vec::new()) };
+    static OUTGOING: RefCell<Outgoing> = const { RefCell::new(Outgoing(Vec::new())) };
 }
 
 /// The words of a patched method's local, during one hook.
@@ -31,7 +54,12 @@ impl<'a> Frame<'a> {
     /// # Safety
     ///
     /// `first` is the first of `words` words that live for `'a`, and that nothing else accesses meanwhile.
-    unsafe fn new(first: NonNull<u64>, words: u16) -> Self {
+    #[inline]
+    pub(super) unsafe fn new(first: NonNull<u64>, words: u16) -> Self {
+        // The strings that an earlier hook of the call has set were copied.
+        if OUTGOING_COUNT.load(Ordering::Relaxed) > 0 {
+            forget_outgoing(first);
+        }
         Self {
             first,
             words,
@@ -39,6 +67,7 @@ impl<'a> Frame<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn word(&self, index: u16) -> u64 {
         if index >= self.words {
             return 0;
@@ -47,6 +76,7 @@ impl<'a> Frame<'a> {
         unsafe { self.first.add(usize::from(index)).read() }
     }
 
+    #[inline]
     pub(super) fn set_word(&mut self, index: u16, value: u64) {
         if index < self.words {
             // SAFETY: it is one of the words, which nothing else accesses during the hook.
@@ -55,6 +85,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The address of so many bytes from an offset after a word on, if they are in the frame.
+    #[inline]
     fn bytes(&self, word: u16, offset: u32, size: u32) -> Option<NonNull<u8>> {
         let start = usize::from(word) * 8 + offset as usize;
         let is_inside = size <= 8 && start + size as usize <= usize::from(self.words) * 8;
@@ -62,29 +93,45 @@ impl<'a> Frame<'a> {
         is_inside.then(|| unsafe { self.first.cast::<u8>().add(start) })
     }
 
-    /// Reads an integer of at most eight bytes; zero-extended.
+    /// Reads an integer of 1, 2, 4 or 8 bytes; zero-extended.
+    #[inline]
     pub(super) fn integer(&self, word: u16, offset: u32, size: u32) -> u64 {
-        let mut value = [0; 8];
-        if let Some(from) = self.bytes(word, offset, size) {
-            // SAFETY: `bytes` has checked that they are in the frame, and that there are at most eight. Any bits are an
-            // integer.
-            unsafe { from.copy_to_nonoverlapping(NonNull::from(&mut value).cast(), size as usize) };
+        let Some(from) = self.bytes(word, offset, size) else {
+            return 0;
+        };
+        // SAFETY: `bytes` has checked that so many are in the frame. Any bits are an integer.
+        unsafe {
+            match size {
+                1 => u64::from(from.read()),
+                2 => u64::from(from.cast::<u16>().read_unaligned()),
+                4 => u64::from(from.cast::<u32>().read_unaligned()),
+                8 => from.cast::<u64>().read_unaligned(),
+                _ => 0,
+            }
         }
-        u64::from_le_bytes(value)
     }
 
+    #[inline]
     pub(super) fn set_integer(&mut self, word: u16, offset: u32, size: u32, value: u64) {
-        let value = value.to_le_bytes();
-        if let Some(to) = self.bytes(word, offset, size) {
-            // SAFETY: as in `integer`.
-            unsafe { to.copy_from_nonoverlapping(NonNull::from(&value).cast(), size as usize) };
+        let Some(to) = self.bytes(word, offset, size) else {
+            return;
+        };
+        // SAFETY: as in `integer`.
+        unsafe {
+            match size {
+                1 => to.write(value as u8),
+                2 => to.cast::<u16>().write_unaligned(value as u16),
+                4 => to.cast::<u32>().write_unaligned(value as u32),
+                8 => to.cast::<u64>().write_unaligned(value),
+                _ => {}
+            }
         }
     }
 
     /// The string that IL has pinned for this hook; `None` if it is null.
-    pub(super) fn pinned_text(&self, word: u16, site: &Site) -> Option<Vec<u16>> {
+    pub(super) fn pinned_text(&self, word: u16, values: &Layout) -> Option<Vec<u16>> {
         let object = NonNull::new(self.word(word) as usize as *mut u8)?;
-        let layout = &site.strings;
+        let layout = &values.strings;
         // SAFETY: the IL stores a string in a pinned local, and its address in this word, before each hook; it does not change
         // while the hook runs, and strings are immutable. The runtime has told where its length and its characters are.
         unsafe {
@@ -110,7 +157,7 @@ impl<'a> Frame<'a> {
             self.set_word(word, text.as_ptr().addr() as u64);
             self.set_word(word + 1, length as u64);
             // The characters of a vector do not move with it.
-            outgoing.push((frame, text));
+            outgoing.push(frame, text);
         });
     }
 
@@ -119,13 +166,13 @@ impl<'a> Frame<'a> {
         let address = self.word(word) as usize;
         OUTGOING.with_borrow(|outgoing| {
             let of_address = |text: &&(usize, Vec<u16>)| text.1.as_ptr().addr() == address;
-            let (_, text) = outgoing.iter().find(of_address)?;
+            let (_, text) = outgoing.0.iter().find(of_address)?;
             text.split_last().map(|(_, units)| units.to_vec())
         })
     }
 
     /// Keeps a state until the last hook of the call.
-    pub(super) fn set_state(&mut self, state: Box<dyn Any>) {
+    fn set_state(&mut self, state: Box<dyn Any>) {
         drop(self.take_state());
         let frame = self.first.addr().get();
         let (number, ended) = STATES.with_borrow_mut(|states| {
@@ -143,24 +190,31 @@ impl<'a> Frame<'a> {
     }
 
     /// The state, which is no longer kept.
+    #[inline]
     pub(super) fn take_state(&mut self) -> Option<Box<dyn Any>> {
         let number = self.word(words::STATE);
         if number == 0 {
             return None;
         }
         self.set_word(words::STATE, 0);
-        STATES.with_borrow_mut(|states| {
-            let position = states.kept.iter().rposition(|kept| kept.number == number)?;
-            Some(states.kept.remove(position).state)
-        })
+        state_with(number)
     }
 
     /// Keeps a state that was taken.
+    #[inline]
     pub(super) fn put_state_back(&mut self, state: Option<Box<dyn Any>>) {
         if let Some(state) = state {
             self.set_state(state);
         }
     }
+}
+
+/// Takes the state with a number.
+fn state_with(number: u64) -> Option<Box<dyn Any>> {
+    STATES.with_borrow_mut(|states| {
+        let position = states.kept.iter().rposition(|kept| kept.number == number)?;
+        Some(states.kept.remove(position).state)
+    })
 }
 
 /// The states of the calls on a thread.
@@ -207,73 +261,13 @@ thread_local! {
 }
 
 /// Frees the strings of calls on this thread that have ended, and of this one, whose IL has copied them.
+#[cold]
 fn forget_outgoing(frame: NonNull<u64>) {
     let frame = frame.addr().get();
     let _ = OUTGOING.try_with(|outgoing| {
         // Stacks grow towards lower addresses: the calls in which this one is nested have higher frames.
-        if let Ok(mut outgoing) = outgoing.try_borrow_mut()
-            && !outgoing.is_empty()
-        {
-            outgoing.retain(|(of, _)| *of > frame);
+        if let Ok(mut outgoing) = outgoing.try_borrow_mut() {
+            outgoing.forget(frame);
         }
     });
-}
-
-/// Runs the hook of a stage. Returns the [`bits`] by which the IL continues: 0 if the hook has failed, so that the
-/// method runs as without it.
-///
-/// # Safety
-///
-/// As of the module.
-unsafe fn run(site: usize, frame: *mut u64, stage: Stage) -> u64 {
-    let (Some(site), Some(first)) = (NonNull::new(site as *mut Site), NonNull::new(frame)) else {
-        return 0;
-    };
-    // SAFETY: the IL has the address of a site, which is never freed or changed.
-    let site: &Site = unsafe { site.as_ref() };
-    forget_outgoing(first);
-    // SAFETY: the IL passes a local with so many words; it is not accessed until this function returns.
-    let frame = unsafe { Frame::new(first, site.words) };
-    let ran = catch(move || {
-        let mut call = Call::new(site, frame, stage);
-        let result = match site.hooks.of(stage) {
-            Some(hook) => hook(&mut call),
-            None => Ok(()),
-        };
-        call.end(result)
-    });
-    match ran {
-        Ok(Ok(bits)) => bits,
-        Ok(Err(error)) => {
-            let text = format!("the patch of {}: {error}", site.method);
-            native_call_failed(crate::Error::other(text));
-            0
-        }
-        Err(message) => {
-            native_call_panicked(format!("the patch of {}: {message}", site.method));
-            0
-        }
-    }
-}
-
-/// A row: the function of a stage.
-macro_rules! stages {
-    ($($name:ident $stage:ident;)*) => {$(
-        pub(super) extern "C" fn $name(site: i64, frame: *mut u64) -> i64 {
-            // SAFETY: IL of this module alone calls it, with these arguments.
-            unsafe { run(site as usize, frame, Stage::$stage) }.cast_signed()
-        }
-    )*};
-}
-
-stages! {
-    before Before;
-    after After;
-    exception Exception;
-    abandoned Abandoned;
-}
-
-/// Whether a number has the bit of a slot.
-pub(super) fn is_changed(mask: u64, index: usize) -> bool {
-    bits::slot(index).is_some_and(|bit| mask & bit != 0)
 }

@@ -6,19 +6,40 @@
 //! The inserted IL copies the values into a local of the method, calls a function of the library with its address, with a GC
 //! transition, and copies changed values back. Strings are pinned during the call. So nothing is allocated for a call without
 //! new strings, and nothing is loaded into the program: methods of the core library are patched like all others.
+//! Only a patch with [objects](Patch::objects) adds code to the assembly, which reads them.
 
-mod call;
-mod code;
-mod faults;
-#[allow(unsafe_code, reason = "reads the locals that IL passes")]
-mod frame;
-mod patch;
-mod plan;
-mod sites;
+// From the bottom up: the modules of a group use only those of groups above it, and of their own.
+mod counter;
 mod slot;
 mod value;
 
+#[allow(unsafe_code, reason = "reads the locals that IL passes")]
+mod frame;
+
+mod objects;
+
+mod call;
+
+mod site;
+
+#[allow(unsafe_code, reason = "is called by IL")]
+mod entry;
+mod plan;
+
+mod code;
+
+mod callers;
+mod operations;
+
+mod around;
+
+mod patch;
+
+mod faults;
+
 pub use call::{Call, ValueName};
+pub use counter::{Counter, Recorder};
 pub use faults::Faults;
+pub use objects::{Object, ObjectPart};
 pub use patch::Patch;
 pub use value::{CallValue, IntoCallValue};

@@ -3,46 +3,16 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use super::call::{Call, Stage};
-use super::code;
-use super::sites;
-use super::slot::Site;
+use super::around;
+use super::call::Call;
+use super::callers;
+use super::counter::{Counter, Recorder};
+use super::operations::Operation;
+use super::site::{Hooks, Site};
+use super::slot::Stage;
 use crate::error::{Error, Result};
 use crate::instrumentation::{Instrumentation, IntoPatterns, parsed_patterns};
 use clr_profiler_il::pattern::MethodPatterns;
-
-/// A closure of a patch.
-pub(super) type Hook = dyn Fn(&mut Call<'_>) -> Result<()> + Send + Sync;
-
-/// The closures of a patch.
-#[derive(Default)]
-pub(super) struct Hooks {
-    before: Option<Box<Hook>>,
-    after: Option<Box<Hook>>,
-    exception: Option<Box<Hook>>,
-    /// Whether the method's code is skipped unless `before` fails.
-    pub(super) replaces: bool,
-}
-
-impl Hooks {
-    pub(super) fn of(&self, stage: Stage) -> Option<&Hook> {
-        match stage {
-            Stage::Before => self.before.as_deref(),
-            Stage::After => self.after.as_deref(),
-            Stage::Exception => self.exception.as_deref(),
-            Stage::Abandoned => None,
-        }
-    }
-
-    pub(super) fn has(&self, stage: Stage) -> bool {
-        self.of(stage).is_some()
-    }
-
-    /// Whether a state that `before` keeps is used by another closure.
-    pub(super) fn needs_state(&self) -> bool {
-        self.has(Stage::Before) && (self.has(Stage::After) || self.has(Stage::Exception))
-    }
-}
 
 /// A change of methods by closures, which run before, after or instead of their code.
 ///
@@ -86,7 +56,7 @@ impl Hooks {
 ///
 /// # Limits
 ///
-/// Values of generic parameters, of generic structs, spans and pointers are not passed, and objects are only told from null.
+/// Values of generic parameters, of generic structs, spans and pointers are not passed.
 /// Methods that return by a `tail.` call and runtime-async methods are refused; of an async method or an iterator, the
 /// part that runs when it is called is patched. A selected method is not inlined.
 #[must_use = "it does nothing until it is added to an `Instrumentation`"]
@@ -94,6 +64,7 @@ pub struct Patch {
     patterns: Result<Arc<MethodPatterns>>,
     hooks: Hooks,
     fields: Vec<Box<str>>,
+    operations: Vec<Operation>,
     priority: i32,
     /// The methods whose calls are patched, instead of the methods themselves.
     callees: Option<Result<Arc<MethodPatterns>>>,
@@ -108,6 +79,7 @@ impl Patch {
             patterns: parsed_patterns(patterns),
             hooks: Hooks::default(),
             fields: Vec::new(),
+            operations: Vec::new(),
             priority: 0,
             callees: None,
         }
@@ -146,7 +118,8 @@ impl Patch {
 
     /// Runs a closure instead of the method's code. The method returns the result that it sets, otherwise zero or null.
     ///
-    /// If the closure fails, the method's code runs. It takes the place of `before`.
+    /// If the closure fails, the method's code runs. It takes the place of `before`. Of several patches that replace the code of a
+    /// method, the outermost runs, and its [outcome](crate::instrumentation::MethodOutcome::conflict) says so.
     pub fn replace(
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
@@ -184,6 +157,47 @@ impl Patch {
         self
     }
 
+    /// Passes the objects and arrays of the call to the closures: see [`Call::object`].
+    ///
+    /// The module of each patched method gets a static class `clr_profiler.Objects` with the code that reads and writes objects. A
+    /// method of an assembly that can be unloaded keeps its IL, and its outcome says so.
+    pub fn objects(mut self) -> Self {
+        self.hooks.has_objects = true;
+        self
+    }
+
+    /// Counts the calls of the methods, before any closure runs.
+    ///
+    /// The patched method does it itself, by one atomic addition: no GC transition, and no call of the profiler. It is for
+    /// methods that are called many million times a second, in which a closure would take too long.
+    ///
+    /// ```
+    /// use clr_profiler::instrumentation::Instrumentation;
+    /// use clr_profiler::patches::{Counter, Patch, Recorder};
+    ///
+    /// let (sales, amounts) = (Counter::new(), Recorder::new());
+    /// let patch = Patch::method("Shop.Store.Sell").count(&sales).record("count", &amounts);
+    /// let all = Instrumentation::new().patch(patch);
+    /// // Later, on any thread:
+    /// println!("{} sales, at most {:?} at once", sales.count(), amounts.max());
+    /// # drop(all);
+    /// ```
+    pub fn count(mut self, counter: &Counter) -> Self {
+        self.operations.push(Operation::Count(counter.clone()));
+        self
+    }
+
+    /// Records an integer of each call, without a GC transition as [`count`](Self::count): an argument before any closure has
+    /// changed it, a [field](Self::field) then, or the result when the method returns to its caller.
+    ///
+    /// Bools, chars, enumerations and structs of one integer are recorded as integers, an `ulong` as the `long` of the same bits. A method
+    /// that has no such integer keeps its IL, and its outcome says why.
+    pub fn record(mut self, name: &str, recorder: &Recorder) -> Self {
+        let operation = Operation::Record(name.into(), recorder.clone());
+        self.operations.push(operation);
+        self
+    }
+
     /// Sets the priority among the patches of one method; 0 without this.
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
@@ -200,7 +214,9 @@ impl fmt::Debug for Patch {
             .field("replaces", &self.hooks.replaces)
             .field("after", &self.hooks.has(Stage::After))
             .field("on_exception", &self.hooks.has(Stage::Exception))
+            .field("objects", &self.hooks.has_objects)
             .field("fields", &self.fields)
+            .field("operations", &self.operations)
             .field("priority", &self.priority)
             .finish()
     }
@@ -212,20 +228,24 @@ impl Instrumentation {
     /// A mistake in its patterns is the error of [`Setup::attach`](crate::Setup::attach).
     pub fn patch(self, patch: Patch) -> Self {
         let (hooks, fields) = (Arc::new(patch.hooks), patch.fields);
+        let operations = patch.operations;
         let (callees, patterns) = match patch.callees {
             None => (None, patch.patterns),
-            Some(Ok(_)) if hooks.has(Stage::Exception) || !fields.is_empty() => {
-                let rule = "a patch of calls has neither `on_exception` nor fields";
+            Some(Ok(_))
+                if hooks.has(Stage::Exception) || !fields.is_empty() || !operations.is_empty() =>
+            {
+                let rule = "a patch of calls has neither `on_exception`, nor fields, counters or recorders";
                 (None, Err(Error::rule("Instrumentation::patch", rule)))
             }
             Some(Ok(callees)) => (Some(callees), patch.patterns),
             Some(Err(mistake)) => (None, Err(mistake)),
         };
+        let order = (patch.priority, hooks.replaces && callees.is_none());
         // Methods are rewritten again by ReJIT, and for each module: equal sites are one.
         let sites: Mutex<Vec<&'static Site>> = Mutex::default();
-        self.edit_with_priority(patch.priority, patterns, move |body, cx| match &callees {
-            Some(callees) => sites::apply(body, cx, &hooks, callees, &sites),
-            None => code::apply(body, cx, &hooks, &fields, &sites),
+        self.edit_with_priority(order, patterns, move |body, cx| match &callees {
+            Some(callees) => callers::apply(body, cx, &hooks, callees, &sites),
+            None => around::apply(body, cx, &hooks, &fields, &operations, &sites),
         })
     }
 }

@@ -1,15 +1,10 @@
 //! The values of a method that a patch passes, and the types of the locals for them.
 
-use std::sync::{Arc, Mutex};
-
-use super::call::Stage;
-use super::patch::Hooks;
-use super::slot::{Home, Kind, SLOT_LIMIT, Site, Slot, words};
+use super::slot::{Home, Kind, SLOT_LIMIT, Slot, words};
 use crate::error::{Error, Result};
-use crate::info::{CorProfilerInfo, CorProfilerInfo3};
+use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataImport};
 use crate::rewrite::RewriteContext;
-use crate::runtime::lock;
 use clr_profiler_il::signature::{TokenNames, TypeSig};
 use clr_profiler_il::symbol::FieldSymbol;
 use clr_profiler_il::token::{MethodDef, TypeToken};
@@ -18,43 +13,19 @@ use clr_profiler_il::token::{MethodDef, TypeToken};
 const LONGS: usize = 7;
 
 /// The parts of a slot's code that depend on the module.
+#[derive(Clone)]
 pub(super) struct Operands {
     pub(super) value: Option<TypeToken>,
     pub(super) field: Option<FieldSymbol>,
-    /// Which of the locals that pin strings it has.
+    /// Which of the locals that pin strings and objects it has.
     pub(super) pinned: Option<u16>,
 }
 
 /// A value of the method, before it has a position in the frame.
+#[derive(Clone)]
 pub(super) struct Planned {
     pub(super) slot: Slot,
     pub(super) operands: Operands,
-}
-
-/// The site of a method: the same one if it was rewritten before, because its address is in compiled code for ever.
-pub(super) fn site(
-    cx: &RewriteContext<'_>,
-    method: &str,
-    hooks: &Arc<Hooks>,
-    slots: Vec<Slot>,
-    sites: &Mutex<Vec<&'static Site>>,
-) -> Result<&'static Site> {
-    let mut sites = lock(sites);
-    let known = sites
-        .iter()
-        .find(|site| *site.method == *method && site.slots == slots);
-    if let Some(known) = known {
-        return Ok(known);
-    }
-    let site: &'static Site = Box::leak(Box::new(Site {
-        method: method.into(),
-        words: words_of(&slots),
-        slots,
-        strings: cx.info().string_layout2()?,
-        hooks: Arc::clone(hooks),
-    }));
-    sites.push(site);
-    Ok(site)
 }
 
 /// The type of a local that has so many words: a tuple of numbers, which the core library has.
@@ -75,7 +46,7 @@ pub(super) fn longs(count: usize) -> String {
 /// The values of a method, with their positions.
 pub(super) fn of_method(
     cx: &mut RewriteContext<'_>,
-    hooks: &Hooks,
+    has_exception: bool,
     fields: &[Box<str>],
 ) -> Result<Vec<Planned>> {
     let mut planned = Vec::new();
@@ -106,7 +77,7 @@ pub(super) fn of_method(
         let result = result.unmodified();
         planned.push(value(cx, "result".into(), None, Home::Result, result)?);
     }
-    if hooks.has(Stage::Exception) {
+    if has_exception {
         for name in ["exception type", "exception message"] {
             let home = Home::Exception;
             planned.push(value(cx, name.into(), None, home, &TypeSig::String)?);
@@ -161,13 +132,6 @@ pub(super) fn place(planned: &mut [Planned]) {
         one.slot.word = word;
         word += one.slot.kind.words() as u16;
     }
-}
-
-/// The number of words of a frame with these slots.
-pub(super) fn words_of(slots: &[Slot]) -> u16 {
-    slots.last().map_or(words::SLOTS, |last| {
-        last.word.saturating_add(last.kind.words() as u16)
-    })
 }
 
 /// The type that an argument has in its method: of `this`, whether it is by reference.

@@ -1,10 +1,18 @@
 //! The values of a patched method, and their positions in the frame by which IL passes them.
 
-use super::patch::Hooks;
 use crate::error::{Error, Result};
 use crate::info::StringLayout;
-use crate::rewrite::{Leaf, ValueLayout};
-use std::sync::Arc;
+use crate::rewrite::{Leaf, Primitive, ValueLayout};
+
+/// The closure that is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Before,
+    After,
+    Exception,
+    /// No closure: the method ends by an exception, and the state is freed.
+    Abandoned,
+}
 
 /// The words at the start of each frame; each is 64 bits wide.
 pub(super) mod words {
@@ -29,6 +37,11 @@ pub(super) mod bits {
     /// The slot with this number has a new value.
     pub(in super::super) fn slot(index: usize) -> Option<u64> {
         1u64.checked_shl(u32::try_from(index).ok()?.checked_add(3)?)
+    }
+
+    /// Whether a number has the bit of a slot.
+    pub(in super::super) fn has_slot(mask: u64, index: usize) -> bool {
+        slot(index).is_some_and(|bit| mask & bit != 0)
     }
 }
 
@@ -61,7 +74,7 @@ pub(super) enum Kind {
     Struct(ValueLayout),
     /// The address of a pinned string, or 0; once it was set, the address and the length of the characters.
     Text,
-    /// 0 for null, otherwise 1.
+    /// 0 for null, otherwise 1, or the address of the pinned object.
     Reference,
     /// Nothing.
     Opaque,
@@ -93,71 +106,159 @@ pub(super) struct Slot {
     pub(super) word: u16,
 }
 
-/// A patched method, for the functions that its IL calls. It lives as long as the library.
-pub(super) struct Site {
+/// The values of a method, and how a frame is divided.
+pub(super) struct Layout {
+    /// The full name of the method.
     pub(super) method: Box<str>,
     pub(super) slots: Vec<Slot>,
     /// The number of words in the frame.
     pub(super) words: u16,
     pub(super) strings: StringLayout,
-    pub(super) hooks: Arc<Hooks>,
+    /// Whether the words of references are the addresses of pinned objects.
+    pub(super) has_objects: bool,
+    /// Computed from the slots, so that a name is looked up without parsing it.
+    names: Vec<Name>,
+    /// The name of each parameter, by its number without `this`.
+    parameters: Vec<usize>,
+}
+
+/// A name by which closures find a value.
+pub(super) struct Name {
+    text: Box<str>,
+    slot: usize,
+    leaf: Option<usize>,
+    /// If it is a number that is found without looking at the slot.
+    pub(super) number: Option<NumberAt>,
+}
+
+/// A number in a frame.
+pub(super) struct NumberAt {
+    pub(super) word: u16,
+    pub(super) primitive: Primitive,
+    /// The bit of its slot.
+    pub(super) bit: u64,
+    /// Whether it is an argument or a field, which all closures can read, instead of the result.
+    pub(super) is_argument: bool,
 }
 
 /// A primitive in a slot, or the slot itself.
+#[derive(Clone, Copy)]
 pub(super) struct Found<'a> {
     pub(super) index: usize,
     pub(super) slot: &'a Slot,
     pub(super) leaf: Option<&'a Leaf>,
 }
 
-impl Site {
-    /// The slot that a name means; of a field of a struct, also its primitive.
-    pub(super) fn find(&self, name: &str) -> Result<Found<'_>> {
-        for (index, slot) in self.slots.iter().enumerate() {
-            let Some(rest) = name.strip_prefix(&*slot.name) else {
-                continue;
-            };
-            let path = match rest.strip_prefix('.') {
-                Some(path) => path,
-                None if rest.is_empty() => "",
-                None => continue,
-            };
-            let leaf = match &slot.kind {
-                Kind::Value(layout) | Kind::Struct(layout) => {
-                    layout.leaves.iter().find(|leaf| leaf.path == path)
-                }
-                _ => None,
-            };
-            if path.is_empty() || leaf.is_some() {
-                return Ok(Found { index, slot, leaf });
+impl Slot {
+    fn leaves(&self) -> &[Leaf] {
+        match &self.kind {
+            Kind::Value(layout) | Kind::Struct(layout) => &layout.leaves,
+            _ => &[],
+        }
+    }
+
+    fn number_at(&self, index: usize) -> Option<NumberAt> {
+        let Kind::Value(layout) = &self.kind else {
+            return None;
+        };
+        let [leaf] = &layout.leaves[..] else {
+            return None;
+        };
+        Some(NumberAt {
+            word: self.word,
+            primitive: leaf.primitive,
+            bit: bits::slot(index)?,
+            is_argument: self.home != Home::Result,
+        })
+        .filter(|_| leaf.offset == 0 && leaf.path.is_empty() && self.home != Home::Exception)
+    }
+}
+
+impl Layout {
+    pub(super) fn new(
+        method: &str,
+        slots: Vec<Slot>,
+        strings: StringLayout,
+        has_objects: bool,
+    ) -> Self {
+        let mut names: Vec<Name> = Vec::new();
+        let mut parameters: Vec<(u16, usize)> = Vec::new();
+        for (index, slot) in slots.iter().enumerate() {
+            let whole = slot.leaves().iter().position(|leaf| leaf.path.is_empty());
+            if let Some(number) = slot.number {
+                parameters.push((number, names.len()));
+            }
+            names.push(Name {
+                text: slot.name.clone(),
+                slot: index,
+                leaf: whole,
+                number: slot.number_at(index),
+            });
+            let parts = slot.leaves().iter().enumerate();
+            for (leaf, part) in parts.filter(|(_, part)| !part.path.is_empty()) {
+                names.push(Name {
+                    text: format!("{}.{}", slot.name, part.path).into(),
+                    slot: index,
+                    leaf: Some(leaf),
+                    number: None,
+                });
             }
         }
+        parameters.sort_unstable();
+        Self {
+            method: method.into(),
+            words: slots.last().map_or(words::SLOTS, |last| {
+                last.word.saturating_add(last.kind.words() as u16)
+            }),
+            slots,
+            strings,
+            has_objects,
+            names,
+            parameters: parameters.into_iter().map(|(_, name)| name).collect(),
+        }
+    }
+
+    fn found(&self, name: &Name) -> Option<Found<'_>> {
+        let (index, slot) = (name.slot, self.slots.get(name.slot)?);
+        let leaf = name.leaf.and_then(|leaf| slot.leaves().get(leaf));
+        Some(Found { index, slot, leaf })
+    }
+
+    /// Of two values with the same name, the first.
+    #[inline]
+    pub(super) fn known(&self, name: &str) -> Option<&Name> {
+        self.names.iter().find(|known| *known.text == *name)
+    }
+
+    #[inline]
+    pub(super) fn known_parameter(&self, number: usize) -> Option<&Name> {
+        self.names.get(*self.parameters.get(number)?)
+    }
+
+    /// The value with a name.
+    pub(super) fn find(&self, name: &str) -> Result<Found<'_>> {
+        let known = self.known(name).and_then(|known| self.found(known));
+        known.ok_or_else(|| self.has_no(name))
+    }
+
+    #[cold]
+    fn has_no(&self, name: &str) -> Error {
         let names: Vec<&str> = self.slots.iter().map(|slot| &*slot.name).collect();
-        Err(Error::other(format!(
+        Error::other(format!(
             "{} has no value `{name}`; it has `{}`",
             self.method,
             names.join("`, `")
-        )))
+        ))
     }
 
-    /// The slot of a parameter by its number, without `this`.
+    /// The value of a parameter by its number, without `this`.
     pub(super) fn parameter(&self, number: usize) -> Result<Found<'_>> {
-        let slots = self.slots.iter().enumerate();
-        let found = slots
-            .into_iter()
-            .find(|(_, slot)| slot.number.map(usize::from) == Some(number));
-        let (index, slot) = found.ok_or_else(|| {
+        let known = self.known_parameter(number);
+        known.and_then(|known| self.found(known)).ok_or_else(|| {
             Error::other(format!(
                 "{} has no parameter with the number {number}",
                 self.method
             ))
-        })?;
-        let leaf = match &slot.kind {
-            Kind::Value(layout) | Kind::Struct(layout) => {
-                layout.leaves.iter().find(|leaf| leaf.path.is_empty())
-            }
-            _ => None,
-        };
-        Ok(Found { index, slot, leaf })
+        })
     }
 }

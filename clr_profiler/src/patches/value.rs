@@ -42,6 +42,13 @@ pub(super) use sealed::Sealed;
 pub trait CallValue: Sealed + Sized {
     #[doc(hidden)]
     fn from_call(value: Read) -> Result<Self>;
+
+    /// That of a number of this type; `None` if it is none.
+    #[doc(hidden)]
+    #[inline]
+    fn from_number(_: Primitive, _: u64) -> Option<Self> {
+        None
+    }
 }
 
 /// A Rust type that a [`Call`](super::Call) writes: those of [`CallValue`], `&str` and `Option<&str>`.
@@ -49,6 +56,13 @@ pub trait CallValue: Sealed + Sized {
 pub trait IntoCallValue: Sealed {
     #[doc(hidden)]
     fn into_call(self, wanted: Option<Primitive>) -> Written;
+
+    /// The bits of a number of this type; `None` if it is none.
+    #[doc(hidden)]
+    #[inline]
+    fn number(&self, _: Primitive) -> Option<u64> {
+        None
+    }
 }
 
 fn other_type(wanted: &str, value: &Read) -> Error {
@@ -71,6 +85,17 @@ macro_rules! numbers {
                     other => Err(other_type(stringify!($type), &other)),
                 }
             }
+
+            #[inline]
+            fn from_number(primitive: Primitive, bits: u64) -> Option<Self> {
+                match primitive {
+                    Primitive::$first $(| Primitive::$more)* => {
+                        let read: Result<Self> = $from_bits(bits);
+                        read.ok()
+                    }
+                    _ => None,
+                }
+            }
         }
 
         impl IntoCallValue for $type {
@@ -80,6 +105,14 @@ macro_rules! numbers {
                     _ => Primitive::$first,
                 };
                 Written::Number(primitive, $to_bits(self))
+            }
+
+            #[inline]
+            fn number(&self, primitive: Primitive) -> Option<u64> {
+                match primitive {
+                    Primitive::$first $(| Primitive::$more)* => Some($to_bits(*self)),
+                    _ => None,
+                }
             }
         }
     )*};
@@ -104,6 +137,14 @@ numbers! {
     usize: NativeUint, |value: usize| value as u64, |bits: u64| Ok(bits as usize);
     f32: R4, |value: f32| u64::from(value.to_bits()), |bits: u64| Ok(f32::from_bits(bits as u32));
     f64: R8, f64::to_bits, |bits: u64| Ok(f64::from_bits(bits));
+}
+
+/// A value in a text: of any type until it is known what it is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Null,
+    Text(String),
+    Number(String),
 }
 
 /// The bits of a number of a type.

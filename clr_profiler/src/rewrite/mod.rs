@@ -274,7 +274,7 @@ fn edited(
 }
 
 /// Code that pushes an address of this process as a native integer.
-fn address(address: usize) -> Fragment {
+pub(crate) fn address(address: usize) -> Fragment {
     let mut code = Fragment::new();
     if size_of::<usize>() == 8 {
         code.ldc_i8(address as i64);

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::sync::{Once, OnceLock};
+use std::sync::{Once, PoisonError, RwLock};
 
 thread_local! {
     /// The number of guards on this thread's stack.
@@ -15,13 +15,20 @@ thread_local! {
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Whether a panic outside of all guards is nevertheless one of the library's own code.
-static IS_OWN: OnceLock<fn() -> bool> = OnceLock::new();
+/// Whether a panic outside of all guards is nevertheless one of the library's own code: if one of them says so.
+static IS_OWN: RwLock<Vec<fn() -> bool>> = RwLock::new(Vec::new());
 
 /// Silences panics also on threads for which `is_own` returns true: it recognises code that does not mark the
 /// thread.
 pub(crate) fn silence_where(is_own: fn() -> bool) {
-    let _ = IS_OWN.set(is_own);
+    let mut all = IS_OWN.write().unwrap_or_else(PoisonError::into_inner);
+    all.push(is_own);
+}
+
+/// Whether a panic outside of all guards is one of the library's own code.
+fn is_own() -> bool {
+    let all = IS_OWN.read().unwrap_or_else(PoisonError::into_inner);
+    all.iter().any(|is_own| is_own())
 }
 
 /// Silences panics inside a callback; others reach the previous hook.
@@ -33,7 +40,7 @@ pub(crate) fn silence() {
     SET.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if DEPTH.get() == 0 && !IS_OWN.get().is_some_and(|is_own| is_own()) {
+            if DEPTH.get() == 0 && !is_own() {
                 previous(panic);
             } else {
                 record(panic);

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use super::call::Stage;
 use super::code::{Generator, Locals};
-use super::patch::Hooks;
 use super::plan;
-use super::slot::{Home, Site, bits};
+use super::site::{Hooks, Site};
+use super::slot::{Home, Stage, bits};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::info::method_facts::definition;
@@ -266,10 +265,11 @@ fn prepare(
     let generator = Generator::new(cx, &method, hooks, planned, sites)?;
     let [frame, mask] = generator.locals(cx)?;
     let (frame, mask) = (body.add_local(frame)?, body.add_local(mask)?);
-    for _ in 0..generator.strings() {
-        body.add_local(TypeSig::Pinned(Box::new(TypeSig::String)))?;
+    let mut first = mask + 1;
+    for pinned in generator.pinned() {
+        body.add_local(pinned)?;
+        first += 1;
     }
-    let first = mask + 1 + generator.strings() as u16;
     for argument in arguments {
         body.add_local(argument)?;
     }

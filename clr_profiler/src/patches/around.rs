@@ -1,0 +1,104 @@
+//! The parts of a patch around a method.
+
+use std::sync::{Arc, Mutex};
+
+use super::code::{Generator, IS_OVER, Locals, MASK, address};
+use super::operations::{Operation, Operations};
+use super::plan;
+use super::site::{Hooks, Site};
+use super::slot::{Stage, bits, words};
+use crate::error::{Error, Result};
+use crate::rewrite::RewriteContext;
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::wrap::{Caught, Wrap};
+
+/// Wraps a body in the code of a patch.
+pub(super) fn apply(
+    body: &mut MethodBody,
+    cx: &mut RewriteContext<'_>,
+    hooks: &Arc<Hooks>,
+    fields: &[Box<str>],
+    operations: &[Operation],
+    sites: &Mutex<Vec<&'static Site>>,
+) -> Result<()> {
+    let shape = cx.shape()?;
+    if shape.is_runtime_async() {
+        return Err(Error::other(
+            "a runtime-async method cannot be patched: its locals move while it is suspended",
+        ));
+    }
+    let planned = plan::of_method(cx, hooks.has(Stage::Exception), fields)?;
+    let operations = |first| Operations::new(cx, first, operations, &planned);
+    if !hooks.has_any() {
+        let mut operations = operations(0)?;
+        let wrap = operations.begin(Wrap::new());
+        body.wrap(&operations.end(wrap), &cx.shape()?)?;
+        return Ok(());
+    }
+    let pinned = planned.iter().filter(|one| hooks.pins(&one.slot.kind));
+    let mut operations = operations(IS_OVER + 1 + pinned.count() as u16)?;
+    let method = cx.full_name().to_owned();
+    let generator = Generator::new(cx, &method, hooks, planned, sites)?;
+    let [frame, mask] = generator.locals(cx)?;
+    let mut wrap = Wrap::new().local(frame).local(mask).local(TypeSig::I4);
+    for pinned in generator.pinned() {
+        wrap = wrap.local(pinned);
+    }
+    let generator = Arc::new(generator);
+    let wrap = wrapped(operations.begin(wrap), &generator);
+    body.wrap(&operations.end(wrap), &cx.shape()?)?;
+    Ok(())
+}
+
+/// Gives the wrap its parts.
+fn wrapped(mut wrap: Wrap, generator: &Arc<Generator>) -> Wrap {
+    let hooks = &generator.site.hooks;
+    let of = || Arc::clone(generator);
+    if hooks.has(Stage::Before) {
+        let generator = of();
+        wrap = wrap
+            .before(move |code, method| generator.stage(code, &Locals::of(method), Stage::Before));
+        wrap = wrap.skip_if(|code, method| {
+            let mask = method.local(MASK);
+            code.ldloc(mask).ldc_i8(bits::SKIP.cast_signed()).and();
+            code.ldc_i8(0).cgt_un();
+        });
+    }
+    if hooks.has(Stage::Exception) {
+        let generator = of();
+        wrap = wrap.on_exception(
+            "[corelib]System.Object",
+            Caught::Swallow,
+            move |code, method, exception| {
+                let at = Locals::of(method);
+                generator.exception(code, &at, exception);
+                generator.stage(code, &at, Stage::Exception);
+                let swallowed = code.label();
+                code.ldloc(method.local(MASK));
+                code.ldc_i8(bits::SWALLOW.cast_signed()).and();
+                code.brtrue(swallowed).rethrow().mark(swallowed).nop();
+            },
+        );
+    } else if hooks.needs_state() {
+        wrap = wrap.on_return(|code, method| {
+            code.ldc_i4(1).stloc(method.local(IS_OVER));
+        });
+        let generator = of();
+        wrap = wrap.finally(move |code, method| {
+            let end = code.label();
+            code.ldloc(method.local(IS_OVER)).brtrue(end);
+            let at = Locals::of(method);
+            address(code, &at, words::STATE);
+            code.ldind_i8().brfalse(end);
+            generator.call(code, &at, Stage::Abandoned);
+            code.pop().mark(end);
+        });
+    }
+    if hooks.has(Stage::After) {
+        let generator = of();
+        wrap = wrap
+            .after(move |code, method| generator.stage(code, &Locals::of(method), Stage::After));
+    }
+    wrap
+}

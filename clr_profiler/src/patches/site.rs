@@ -1,0 +1,127 @@
+//! The closures of a patch, and the methods that call them.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::call::Call;
+use super::slot::{Kind, Layout, Slot, Stage, bits};
+use crate::error::Result;
+use crate::info::{CorProfilerInfo, CorProfilerInfo3};
+use crate::rewrite::RewriteContext;
+use crate::runtime::{ProfilerInfo, lock, silence_where};
+
+/// A closure of a patch.
+pub(super) type Hook = dyn Fn(&mut Call<'_>) -> Result<()> + Send + Sync;
+
+/// The closures of a patch.
+#[derive(Default)]
+pub(super) struct Hooks {
+    pub(super) before: Option<Box<Hook>>,
+    pub(super) after: Option<Box<Hook>>,
+    pub(super) exception: Option<Box<Hook>>,
+    /// Whether the method's code is skipped unless `before` fails.
+    pub(super) replaces: bool,
+    /// Whether objects are passed.
+    pub(super) has_objects: bool,
+}
+
+impl Hooks {
+    #[inline]
+    pub(super) fn of(&self, stage: Stage) -> Option<&Hook> {
+        match stage {
+            Stage::Before => self.before.as_deref(),
+            Stage::After => self.after.as_deref(),
+            Stage::Exception => self.exception.as_deref(),
+            Stage::Abandoned => None,
+        }
+    }
+
+    pub(super) fn has(&self, stage: Stage) -> bool {
+        self.of(stage).is_some()
+    }
+
+    pub(super) fn has_any(&self) -> bool {
+        self.before.is_some() || self.after.is_some() || self.exception.is_some()
+    }
+
+    /// Whether values of a kind are pinned while a closure runs.
+    pub(super) fn pins(&self, kind: &Kind) -> bool {
+        match kind {
+            Kind::Text => true,
+            Kind::Reference => self.has_objects,
+            _ => false,
+        }
+    }
+
+    /// Whether a state that `before` keeps is used by another closure.
+    pub(super) fn needs_state(&self) -> bool {
+        self.has(Stage::Before) && (self.has(Stage::After) || self.has(Stage::Exception))
+    }
+
+    /// Whether a state is kept after a stage.
+    #[inline]
+    pub(super) fn keeps(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Before => self.after.is_some() || self.exception.is_some(),
+            Stage::Exception => true,
+            Stage::After | Stage::Abandoned => false,
+        }
+    }
+
+    /// The decisions that do not depend on the closure of a stage.
+    #[inline]
+    pub(super) fn always(&self, stage: Stage) -> u64 {
+        match self.replaces && stage == Stage::Before {
+            true => bits::SKIP,
+            false => 0,
+        }
+    }
+}
+
+/// A patched method, for the functions that its IL calls. It lives as long as the library.
+pub(super) struct Site {
+    pub(super) layout: Layout,
+    pub(super) hooks: Arc<Hooks>,
+}
+
+/// The runtime whose threads run closures.
+static INFO: OnceLock<ProfilerInfo> = OnceLock::new();
+
+/// Whether a panic on this thread, outside of all callbacks, is most likely that of a closure: the thread runs managed
+/// code. Closures do not mark their thread: that would cost more than calling them.
+#[cold]
+fn is_closure() -> bool {
+    INFO.get()
+        .is_some_and(|info| info.current_thread_id().is_ok())
+}
+
+/// The site of a method: the same one if it was rewritten before, because its address is in compiled code for ever.
+pub(super) fn site(
+    cx: &RewriteContext<'_>,
+    method: &str,
+    hooks: &Arc<Hooks>,
+    slots: Vec<Slot>,
+    sites: &Mutex<Vec<&'static Site>>,
+) -> Result<&'static Site> {
+    if INFO.set(cx.info().clone()).is_ok() {
+        silence_where(is_closure);
+    }
+    let mut sites = lock(sites);
+    let known = sites
+        .iter()
+        .find(|site| *site.layout.method == *method && site.layout.slots == slots);
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let layout = Layout::new(
+        method,
+        slots,
+        cx.info().string_layout2()?,
+        hooks.has_objects,
+    );
+    let site: &'static Site = Box::leak(Box::new(Site {
+        layout,
+        hooks: Arc::clone(hooks),
+    }));
+    sites.push(site);
+    Ok(site)
+}
