@@ -90,8 +90,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// The names that code takes from the root of its crate: `a` and `b` in `crate::a::c` and `crate::{a, b::{c, d}}`.
 fn names_in_root(code: &str) -> BTreeSet<&str> {
+    names_in(code, "crate::")
+}
+
+/// The names that code takes from the module that begins a path.
+fn names_in<'a>(code: &'a str, module: &str) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::new();
-    for piece in code.split("crate::").skip(1) {
+    for piece in code.split(module).skip(1) {
         let Some(group) = piece.strip_prefix('{') else {
             names.extend(words(piece).next());
             continue;
@@ -115,25 +120,73 @@ fn names_in_root(code: &str) -> BTreeSet<&str> {
     names
 }
 
+/// The modules that are left when those are taken, again and again, that use only modules that were taken before.
+fn cycle<'a>(
+    modules: impl Iterator<Item = &'a String>,
+    uses: impl Iterator<Item = &'a (String, String)> + Clone,
+) -> BTreeSet<&'a String> {
+    let mut left: BTreeSet<&String> = modules.collect();
+    let uses_one_of = |module: &String, left: &BTreeSet<&String>| {
+        let mut uses = uses.clone();
+        uses.any(|(user, used)| user == module && left.contains(used))
+    };
+    loop {
+        let (kept, taken): (BTreeSet<_>, BTreeSet<_>) =
+            left.iter().partition(|module| uses_one_of(module, &left));
+        left = kept;
+        if taken.is_empty() {
+            return left;
+        }
+    }
+}
+
+/// The folders of `clr_profiler` whose own modules form layers, too.
+const FOLDERS: [&str; 2] = ["patches", "patches/objects"];
+
+#[test]
+fn modules_of_folders_form_layers() {
+    for name in FOLDERS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clr_profiler/src");
+        let folder = folder.join(name);
+        let entries = fs::read_dir(&folder).unwrap();
+        let paths: BTreeMap<String, PathBuf> = entries
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), path))
+            .filter(|(module, _)| module != "mod")
+            .collect();
+        assert!(paths.len() > 2, "{name} has modules");
+        let mut uses = BTreeSet::new();
+        for (module, path) in &paths {
+            let mut files = vec![(path.clone(), "super::")];
+            if path.is_dir() {
+                let inner = fs::read_dir(path).unwrap();
+                let inner = inner.map(|entry| entry.unwrap().path());
+                files = inner.map(|file| (file, "super::super::")).collect();
+            }
+            for (file, parent) in files {
+                let is_root = file.file_stem().unwrap() == "mod";
+                let code = code(&file);
+                let used = names_in(&code, if is_root { "super::" } else { parent });
+                let used = used.into_iter().filter(|used| paths.contains_key(*used));
+                let used = used.filter(|used| used != module);
+                uses.extend(used.map(|used| (module.clone(), used.to_owned())));
+            }
+        }
+        assert!(!uses.is_empty(), "{name} has uses");
+        let left = cycle(paths.keys(), uses.iter());
+        assert!(
+            left.is_empty(),
+            "{name}: a cycle is among {left:?}: {uses:?}"
+        );
+    }
+}
+
 #[test]
 fn modules_form_layers() {
     for name in CRATES {
         let found = Crate::read(name);
         assert!(found.modules.len() > 1, "{name} has modules");
-        // Modules that use only modules that were taken before them, until there are none.
-        let mut left: BTreeSet<&String> = found.modules.keys().collect();
-        let uses_one_of = |module: &String, left: &BTreeSet<&String>| {
-            let mut uses = found.uses.keys();
-            uses.any(|(user, used)| user == module && left.contains(used))
-        };
-        loop {
-            let (kept, taken): (BTreeSet<_>, BTreeSet<_>) =
-                left.iter().partition(|module| uses_one_of(module, &left));
-            left = kept;
-            if taken.is_empty() {
-                break;
-            }
-        }
+        let left = cycle(found.modules.keys(), found.uses.keys());
         assert!(left.is_empty(), "{name}: a cycle is among {left:?}");
     }
 }
