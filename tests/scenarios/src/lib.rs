@@ -13,6 +13,7 @@ mod hooks_bench;
 mod jit_share;
 mod load_paths;
 mod native_calls_bench;
+mod patches_bench;
 mod start;
 
 use clr_profiler::prelude::*;
