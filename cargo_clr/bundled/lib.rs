@@ -1,7 +1,8 @@
 //! The library with the profilers of the command, which carries it in itself.
 
 use clr_profiler_tools::profilers::{
-    AllocProfiler, CallCounter, CpuSampler, ExceptionLogger, GcMonitor, HeapSnapshot, JitLogger,
+    AllocProfiler, CallCounter, CpuSampler, ExceptionLogger, FaultInjector, GcMonitor, HeapSnapshot,
+    JitLogger, MethodTracer,
 };
 
 clr_profiler::register!(
@@ -9,7 +10,9 @@ clr_profiler::register!(
     CallCounter,
     CpuSampler,
     ExceptionLogger,
+    FaultInjector,
     GcMonitor,
     HeapSnapshot,
-    JitLogger
+    JitLogger,
+    MethodTracer
 );

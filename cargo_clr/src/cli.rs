@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValue;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Profiles .NET programs, and says why a profiler was not loaded.
@@ -33,19 +33,23 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Shows where processor time goes: a flame graph, a table, or a file for speedscope
-    Cpu(Cpu),
+    Cpu(Profile<Cpu>),
     /// Writes a line for each garbage collection
-    Gc(Gc),
+    Gc(Profile<Gc>),
     /// Writes each exception with its stack and its catch block
-    Exceptions(Exceptions),
+    Exceptions(Profile<Exceptions>),
     /// Writes each method that is compiled
-    Log(Log),
+    Log(Profile<Log>),
     /// Counts and times the calls of methods
-    Calls(Calls),
+    Calls(Profile<Calls>),
     /// Shows which types are allocated, and where
-    Alloc(Alloc),
+    Alloc(Profile<Alloc>),
     /// Records the objects on the heap, and why they are alive
-    Heap(Heap),
+    Heap(Profile<Heap>),
+    /// Records each call as a span, for Perfetto and OpenTelemetry
+    Trace(Profile<Trace>),
+    /// Gives methods exceptions, delays and results in a share of their calls
+    Patch(Profile<Patch>),
     /// Starts a program under a profiler of yours
     Run(Run),
     /// Loads a profiler of yours into a running program
@@ -70,10 +74,35 @@ pub(crate) enum Verb {
     Load { library: PathBuf, clsid: String },
 }
 
+/// A verb that profiles: its own options, and those of all.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["process", "program"])))]
+pub(crate) struct Profile<Options: Args> {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
+}
+
 /// What to profile, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct Subject {
-    /// Attach to this process, instead of starting a program
+    /// End after this time, such as 30, 1.5 or 200ms; with -p it is 10 s without this option
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) duration: Option<Duration>,
+    /// Write the results to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: Json,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// A process or a program.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// A running process, instead of a program to start
     #[arg(
         short = 'p',
         long = "pid",
@@ -81,23 +110,36 @@ pub(crate) struct Subject {
         conflicts_with = "program"
     )]
     pub(crate) process: Option<u32>,
-    /// End after this time, such as 30, 1.5 or 200ms; with -p it is 10 s without this option
-    #[arg(long, value_name = "SECONDS", value_parser = duration)]
-    pub(crate) duration: Option<Duration>,
-    /// Write the results to this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Print the outcome as a JSON object to stdout
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) program: Program,
+}
+
+/// A program to start.
+#[derive(Debug, Args)]
+pub(crate) struct Program {
     /// The program: an assembly (App.dll) or a native .NET executable, and its arguments
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
-        value_name = "PROGRAM",
-        required_unless_present = "process"
+        value_name = "PROGRAM"
     )]
     pub(crate) program: Vec<OsString>,
+}
+
+/// For machines.
+#[derive(Debug, Args)]
+pub(crate) struct Json {
+    /// Print the outcome as JSON to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Places in source files.
+#[derive(Debug, Args)]
+pub(crate) struct Lines {
+    /// Show files and lines of methods whose assemblies have a PDB
+    #[arg(long)]
+    pub(crate) lines: bool,
 }
 
 /// The format of stacks is that of the file's name.
@@ -116,14 +158,8 @@ pub(crate) struct Cpu {
     /// Count the time of threads that wait, too
     #[arg(long)]
     pub(crate) wall: bool,
-    /// Each stack begins with its thread
-    #[arg(long)]
-    pub(crate) threads: bool,
-    /// A frame for each line of methods whose assemblies have a PDB
-    #[arg(long)]
-    pub(crate) lines: bool,
     #[command(flatten)]
-    pub(crate) subject: Subject,
+    pub(crate) lines: Lines,
 }
 
 #[derive(Debug, Args)]
@@ -135,8 +171,6 @@ pub(crate) struct Gc {
     /// Write a JSON object a line
     #[arg(long)]
     pub(crate) lines_as_json: bool,
-    #[command(flatten)]
-    pub(crate) subject: Subject,
 }
 
 #[derive(Debug, Args)]
@@ -148,11 +182,8 @@ pub(crate) struct Exceptions {
     /// How many frames of a stack are written
     #[arg(long, value_name = "FRAMES")]
     pub(crate) depth: Option<u32>,
-    /// Files and lines of frames whose assemblies have a PDB
-    #[arg(long)]
-    pub(crate) lines: bool,
     #[command(flatten)]
-    pub(crate) subject: Subject,
+    pub(crate) lines: Lines,
 }
 
 #[derive(Debug, Args)]
@@ -160,14 +191,11 @@ pub(crate) struct Exceptions {
 pub(crate) struct Log {
     #[command(flatten)]
     pub(crate) methods: Methods,
-    /// Files and lines of methods whose assemblies have a PDB
-    #[arg(long)]
-    pub(crate) lines: bool,
+    #[command(flatten)]
+    pub(crate) lines: Lines,
     /// A table of assemblies at the end
     #[arg(long)]
     pub(crate) summary: bool,
-    #[command(flatten)]
-    pub(crate) subject: Subject,
 }
 
 /// The one syntax of patterns.
@@ -196,8 +224,6 @@ pub(crate) struct Calls {
     /// Count without a clock
     #[arg(long)]
     pub(crate) no_times: bool,
-    #[command(flatten)]
-    pub(crate) subject: Subject,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,8 +267,6 @@ pub(crate) struct Alloc {
     /// How much of each type survives collections
     #[arg(long, conflicts_with_all = ["sampled", "process"])]
     pub(crate) survival: bool,
-    #[command(flatten)]
-    pub(crate) subject: Subject,
 }
 
 #[derive(Debug, Args)]
@@ -259,11 +283,53 @@ pub(crate) struct Heap {
     /// Record after this time, instead of at the end
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) after: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) subject: Subject,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Open the output at https://ui.perfetto.dev or chrome://tracing. Asynchronous methods are spans until their tasks are complete.
+
+Examples:
+  cargo clr trace --methods 'Shop.**' -- App.dll
+  cargo clr trace -p 4711 --duration 30 --otlp http://localhost:4318/v1/traces")]
+pub(crate) struct Trace {
+    #[command(flatten)]
+    pub(crate) methods: Methods,
+    /// Record `this` and the arguments of each call
+    #[arg(long)]
+    pub(crate) arguments: bool,
+    /// Also write a table of calls and times by method, and what is not traced, to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+    /// Take no more calls beyond this size; 64 without this option
+    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) limit: Option<u64>,
+    /// Send the spans to an OpenTelemetry collector, too: http://localhost:4318/v1/traces
+    #[arg(long, value_name = "URL", value_parser = collector)]
+    pub(crate) otlp: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A fault is a line of the file: `throw`, `delay` or `return` in a share of the calls of methods. The seed chooses the calls, so a \
+program with one thread has the same faults in each run:
+
+  seed 42
+  throw System.TimeoutException \"no answer\" in 5 % of Shop.Gateway.Pay
+  delay 200 ms in 1 % of Shop.Db.*
+  return 0 in 10 % of Shop.Stock.Count
+
+Examples:
+  cargo clr patch --faults faults.txt -- App.dll
+  cargo clr patch --faults faults.txt -p 4711 --duration 30")]
+pub(crate) struct Patch {
+    /// The file with the faults
+    #[arg(long, value_name = "FILE")]
+    pub(crate) faults: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["program"])))]
 #[command(after_help = "\
 Without --profiler cargo builds the library of the package in the current folder.
 
@@ -273,14 +339,8 @@ Examples:
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) profiler: Profiler,
-    /// The program: an assembly (App.dll) or a native .NET executable, and its arguments
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        required = true,
-        value_name = "PROGRAM"
-    )]
-    pub(crate) program: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) program: Program,
 }
 
 #[derive(Debug, Args)]
@@ -315,9 +375,8 @@ pub(crate) struct Profiler {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ps {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 #[derive(Debug, Args)]
@@ -329,27 +388,10 @@ Examples:
   cargo clr doctor -p 4711
   cargo clr doctor -- App.dll")]
 pub(crate) struct Doctor {
-    /// A running process
-    #[arg(
-        short = 'p',
-        long = "pid",
-        value_name = "PID",
-        conflicts_with = "program"
-    )]
-    pub(crate) process: Option<u32>,
-    /// Examine the environment of this command with the files of an image or container, below this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["process", "program"])]
-    pub(crate) container_root: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The program and its arguments; without it, the environment alone is examined
-    #[arg(
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
-    pub(crate) program: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) json: Json,
+    #[command(flatten)]
+    pub(crate) target: Target,
 }
 
 #[derive(Debug, Args)]
@@ -371,9 +413,8 @@ pub(crate) struct Verify {
     /// A folder with assemblies, or an assembly
     #[arg(value_name = "APP-FOLDER")]
     pub(crate) folder: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 /// Reads `30`, `1.5`, `30s` or `200ms`.
@@ -389,6 +430,18 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => Err(
             "write a number of seconds from 0.01 to 1000000, such as 30, 1.5 or 200ms".to_owned(),
         ),
+    }
+}
+
+/// A URL of plain HTTP.
+fn collector(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").unwrap_or_default();
+    let host = host.split('/').next().unwrap_or_default();
+    match host.is_empty() || host.starts_with(':') || text.contains(char::is_whitespace) {
+        true => {
+            Err("write a URL of plain HTTP, such as http://localhost:4318/v1/traces".to_owned())
+        }
+        false => Ok(text.to_owned()),
     }
 }
 

@@ -12,6 +12,7 @@ mod process;
 mod ps;
 mod run;
 mod tool;
+mod verbs;
 mod verify;
 
 use std::ffi::OsString;
@@ -46,13 +47,15 @@ fn words(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 fn run_verb(verb: Verb) -> Result<ExitCode> {
     match verb {
-        Verb::Cpu(options) => tool::run(&tool::cpu(&options), &options.subject),
-        Verb::Gc(options) => tool::run(&tool::gc(&options), &options.subject),
-        Verb::Exceptions(options) => tool::run(&tool::exceptions(&options), &options.subject),
-        Verb::Log(options) => tool::run(&tool::log(&options)?, &options.subject),
-        Verb::Calls(options) => tool::run(&tool::calls(&options)?, &options.subject),
-        Verb::Alloc(options) => tool::run(&tool::alloc(&options)?, &options.subject),
-        Verb::Heap(options) => tool::run(&tool::heap(&options)?, &options.subject),
+        Verb::Cpu(options) => tool::run(&options),
+        Verb::Gc(options) => tool::run(&options),
+        Verb::Exceptions(options) => tool::run(&options),
+        Verb::Log(options) => tool::run(&options),
+        Verb::Calls(options) => tool::run(&options),
+        Verb::Alloc(options) => tool::run(&options),
+        Verb::Heap(options) => tool::run(&options),
+        Verb::Trace(options) => tool::run(&options),
+        Verb::Patch(options) => tool::run(&options),
         Verb::Run(options) => run::run(&options),
         Verb::Attach(options) => attach::attach(&options),
         Verb::Ps(options) => ps::list(&options),

@@ -22,7 +22,7 @@ pub(crate) fn list(options: &Ps) -> Result<ExitCode> {
     let own = std::process::id();
     let others = process::all().into_iter().filter(|process| *process != own);
     let found: Vec<Found> = others.filter_map(examine).collect();
-    if options.json {
+    if options.json.json {
         let rows = found.iter().map(|found| {
             json!({
                 "pid": found.process,

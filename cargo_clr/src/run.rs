@@ -9,7 +9,7 @@ use crate::outcome::{Failure, Result};
 use crate::{child, package};
 
 pub(crate) fn run(options: &Run) -> Result<ExitCode> {
-    let Some((program, arguments)) = options.program.split_first() else {
+    let Some((program, arguments)) = options.program.program.split_first() else {
         return Err(Failure::usage("There is no program to start."));
     };
     let library = package::library(&options.profiler)?;

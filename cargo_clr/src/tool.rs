@@ -1,4 +1,4 @@
-//! The verbs that profile with a profiler of the command.
+//! Runs a program, or attaches, with a profiler of the command.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
+use clap::Args;
 use clr_profiler_launcher::{Attach, Launch};
 use serde_json::json;
 
-use crate::cli::{Alloc, Calls, Cpu, Exceptions, Gc, Heap, Log, Methods, Subject};
+use crate::cli::{Profile, Subject};
 use crate::library::{self, Reader};
 use crate::outcome::{self, Failure, Result};
 use crate::{child, print, process};
@@ -23,20 +24,23 @@ pub(crate) struct Tool {
     output: (&'static str, &'static str),
     settings: Vec<(&'static str, OsString)>,
     /// Why it cannot be attached.
-    refuses_attach: Option<&'static str>,
+    pub(crate) refuses_attach: Option<&'static str>,
     /// How the results are opened.
-    viewers: &'static [(&'static str, &'static str)],
+    pub(crate) viewers: &'static [(&'static str, &'static str)],
 }
 
-/// How stacks are opened, by the ending of the file.
-const STACKS: &[(&str, &str)] = &[
-    ("svg", "open it in a browser"),
-    ("json", "open it at https://www.speedscope.app"),
-    ("folded", "each line is a stack"),
-];
+/// The options of a verb that profiles.
+pub(crate) trait Profiles {
+    /// The profiler with these options.
+    fn tool(&self, subject: &Subject) -> Result<Tool>;
+}
 
 impl Tool {
-    fn new(verb: &'static str, clsid: &'static str, output: (&'static str, &'static str)) -> Self {
+    pub(crate) fn new(
+        verb: &'static str,
+        clsid: &'static str,
+        output: (&'static str, &'static str),
+    ) -> Self {
         Self {
             verb,
             clsid,
@@ -47,167 +51,32 @@ impl Tool {
         }
     }
 
-    fn set(mut self, name: &'static str, value: Option<impl Into<OsString>>) -> Self {
+    pub(crate) fn set(mut self, name: &'static str, value: Option<impl Into<OsString>>) -> Self {
         self.settings
             .extend(value.map(|value| (name, value.into())));
         self
     }
 
-    fn flag(self, name: &'static str, is_set: bool) -> Self {
+    pub(crate) fn flag(self, name: &'static str, is_set: bool) -> Self {
         self.set(name, is_set.then_some("1"))
     }
 }
 
-pub(crate) fn cpu(options: &Cpu) -> Tool {
-    let mut tool = Tool::new(
-        "cpu",
-        "B859E288-AEB7-4E25-98DD-4D6A1B242B70",
-        ("CPU_SAMPLER_OUTPUT", "cpu.svg"),
-    )
-    .set(
-        "CPU_SAMPLER_INTERVAL",
-        options.interval.map(|interval| interval.to_string()),
-    )
-    .flag("CPU_SAMPLER_WALL", options.wall)
-    .flag("CPU_SAMPLER_THREADS", options.threads)
-    .flag("CPU_SAMPLER_LINES", options.lines);
-    tool.viewers = STACKS;
-    tool
-}
-
-pub(crate) fn gc(options: &Gc) -> Tool {
-    Tool::new(
-        "gc",
-        "0FC6B97D-3335-4EF1-B21E-308F717146F4",
-        ("GC_MONITOR_OUTPUT", "gc.txt"),
-    )
-    .flag("GC_MONITOR_SURVIVORS", options.survivors)
-    .flag("GC_MONITOR_JSON", options.lines_as_json)
-}
-
-pub(crate) fn exceptions(options: &Exceptions) -> Tool {
-    Tool::new(
-        "exceptions",
-        "282F8859-F66D-4168-A257-F3B6BF218ABF",
-        ("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt"),
-    )
-    .set("EXCEPTION_LOGGER_FILTER", options.filter.as_ref())
-    .set(
-        "EXCEPTION_LOGGER_DEPTH",
-        options.depth.map(|depth| depth.to_string()),
-    )
-    .flag("EXCEPTION_LOGGER_LINES", options.lines)
-}
-
-pub(crate) fn log(options: &Log) -> Result<Tool> {
-    Ok(Tool::new(
-        "log",
-        "DF63A541-5A33-4611-8829-F4E495985EE3",
-        ("JIT_LOGGER_OUTPUT", "methods.txt"),
-    )
-    .set("JIT_LOGGER_METHODS", patterns(&options.methods)?)
-    .flag("JIT_LOGGER_LINES", options.lines)
-    .flag("JIT_LOGGER_SUMMARY", options.summary))
-}
-
-pub(crate) fn calls(options: &Calls) -> Result<Tool> {
-    let mut tool = Tool::new(
-        "calls",
-        "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57",
-        ("CALL_COUNTER_OUTPUT", "calls.txt"),
-    )
-    .set("CALL_COUNTER_METHODS", patterns(&options.methods)?)
-    .set("CALL_COUNTER_SORT", options.sort.map(|sort| sort.name()))
-    .flag("CALL_COUNTER_INLINE", options.inline)
-    .flag("CALL_COUNTER_NO_TIMES", options.no_times);
-    tool.viewers = STACKS;
-    tool.refuses_attach = Some(
-        "Calls cannot be counted in a running program: the runtime grants the hooks of calls only at its start. Start \
-         the program with `cargo clr calls -- App.dll`, or sample it with `cargo clr cpu -p PID`.",
-    );
-    Ok(tool)
-}
-
-pub(crate) fn alloc(options: &Alloc) -> Result<Tool> {
-    let mut tool = Tool::new(
-        "alloc",
-        "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68",
-        ("ALLOC_PROFILER_OUTPUT", "allocations.txt"),
-    )
-    .flag(
-        "ALLOC_PROFILER_SAMPLED",
-        options.sampled || options.subject.process.is_some(),
-    )
-    .flag("ALLOC_PROFILER_SURVIVAL", options.survival);
-    tool.viewers = STACKS;
-    Ok(tool)
-}
-
-pub(crate) fn heap(options: &Heap) -> Result<Tool> {
-    let is_table = options.subject.output.as_ref().is_some_and(|file| {
-        file.extension()
-            .is_none_or(|ending| ending != "heapsnapshot")
-    });
-    if options.path.is_some() && !is_table {
-        return Err(Failure::usage(
-            "The path to an object is shown in a table: `--path` needs `-o` with another ending than .heapsnapshot.",
-        ));
-    }
-    let seconds = |time: Duration| time.as_secs_f64().to_string();
-    let mut tool = Tool::new(
-        "heap",
-        "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42",
-        ("HEAP_SNAPSHOT_OUTPUT", "heap.heapsnapshot"),
-    )
-    .set("HEAP_SNAPSHOT_PATH", options.path.as_ref())
-    .set("HEAP_SNAPSHOT_AFTER", options.after.map(seconds));
-    tool.viewers = &[(
-        "heapsnapshot",
-        "load it in the memory page of Chromium's developer tools",
-    )];
-    tool.refuses_attach = Some(
-        "The heap cannot be recorded in a running program: its objects are told by events of collections that the \
-         runtime grants only at its start. Start the program with `cargo clr heap -- App.dll`.",
-    );
-    Ok(tool)
-}
-
-/// The patterns, with a file as an absolute path, because the program may have another folder.
-fn patterns(methods: &Methods) -> Result<Option<OsString>> {
-    let Some(text) = &methods.methods else {
-        return Ok(None);
-    };
-    let Some(file) = text.strip_prefix('@') else {
-        return Ok(Some(text.into()));
-    };
-    let path = std::path::absolute(file).map_err(outcome::io("find", Path::new(file)))?;
-    fs::metadata(&path).map_err(|error| {
-        Failure::usage(format!(
-            "The file of patterns `{}` cannot be read: {error}.",
-            path.display()
-        ))
-    })?;
-    let mut text = OsString::from("@");
-    text.push(path);
-    Ok(Some(text))
-}
-
 /// Profiles a program.
-pub(crate) fn run(tool: &Tool, subject: &Subject) -> Result<ExitCode> {
-    let output = subject
-        .output
-        .clone()
-        .unwrap_or_else(|| tool.output.1.into());
-    let output = std::path::absolute(&output).map_err(outcome::io("find", &output))?;
-    check(&output)?;
-    match subject.process {
-        Some(process) => attach(tool, subject, process, &output),
-        None => start(tool, subject, &output),
+pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Result<ExitCode> {
+    let subject = &profile.subject;
+    let tool = profile.options.tool(subject)?;
+    let output = subject.output.as_deref();
+    let output = result_file(output.unwrap_or(Path::new(tool.output.1)))?;
+    match subject.target.process {
+        Some(process) => attach(&tool, subject, process, &output),
+        None => start(&tool, subject, &output),
     }
 }
 
-/// Whether the results can be written there, before anything is started.
-fn check(output: &Path) -> Result<()> {
+/// The absolute path of a file of results, if it can be written there: before anything is started.
+pub(crate) fn result_file(output: &Path) -> Result<PathBuf> {
+    let output = std::path::absolute(output).map_err(outcome::io("find", output))?;
     if output.is_dir() {
         return Err(Failure::usage(format!(
             "`{}` is a folder. Give a file for the results.",
@@ -219,7 +88,7 @@ fn check(output: &Path) -> Result<()> {
             "There is no folder `{}` for the results.",
             folder.display()
         ))),
-        _ => Ok(()),
+        _ => Ok(output),
     }
 }
 
@@ -244,7 +113,7 @@ fn settings(
         ("CLR_TOOL_STATUS", status.as_os_str().to_owned()),
     ];
     settings.extend(tool.settings.iter().cloned());
-    let duration = match (subject.duration, subject.process) {
+    let duration = match (subject.duration, subject.target.process) {
         (None, Some(_)) => Some(DURATION),
         (duration, _) => duration,
     };
@@ -257,7 +126,7 @@ fn settings(
 const DURATION: Duration = Duration::from_secs(10);
 
 fn start(tool: &Tool, subject: &Subject, output: &Path) -> Result<ExitCode> {
-    let Some((program, arguments)) = subject.program.split_first() else {
+    let Some((program, arguments)) = subject.target.program.program.split_first() else {
         return Err(Failure::usage("There is no program to start."));
     };
     let library = library::extract(tool.clsid, Reader::ThisUser)?;
@@ -356,15 +225,15 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
     let written = fs::metadata(output).ok().filter(|about| about.is_file());
     let is_stream = fs::metadata(output).is_ok_and(|about| !about.is_file());
     let error = status.error();
-    if subject.json {
+    if subject.json.json {
         let outcome = json!({
             "verb": tool.verb,
             "output": output.to_string_lossy(),
             "bytes": written.as_ref().map(fs::Metadata::len),
             "started": status.has_started(),
             "complete": status.has_ended(),
-            "notes": status.notes(),
             "error": error,
+            "said": status.said(),
             "exit_code": code,
         });
         print(format!("{outcome}\n"))?;
@@ -398,11 +267,11 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
             tool.verb
         ),
     };
+    for said in status.said() {
+        line += &format!("\n{}: {said}", tool.verb);
+    }
     if written.is_some() && error.is_none() && !status.has_ended() {
         line += "\nThe program ended without notice: the results are those of the last write.";
-    }
-    for note in status.notes() {
-        line += &format!("\n{}: {note}", tool.verb);
     }
     if status.stays_loaded() {
         line += "\nThe tool stays loaded in the process, without effect: the runtime does not let go of one of its features.";
@@ -466,17 +335,17 @@ impl Status {
         lines.iter().any(|line| line == "ended, stays loaded")
     }
 
-    /// Remarks on the results.
-    fn notes(&self) -> Vec<String> {
-        let lines = self.lines();
-        let notes = lines.iter().filter_map(|line| line.strip_prefix("note: "));
-        notes.map(str::to_owned).collect()
-    }
-
     fn error(&self) -> Option<String> {
         let lines = self.lines();
         let error = lines.iter().find_map(|line| line.strip_prefix("error: "));
         error.map(str::to_owned)
+    }
+
+    /// What the tool has to say after the run.
+    fn said(&self) -> Vec<String> {
+        let lines = self.lines();
+        let said = lines.iter().filter_map(|line| line.strip_prefix("said: "));
+        said.map(str::to_owned).collect()
     }
 
     fn stop_file(&self) -> PathBuf {

@@ -60,7 +60,7 @@ pub(crate) fn verify(options: &Verify) -> Result<ExitCode> {
     });
     panic::set_hook(hook);
     let totals = totals.into_inner().unwrap_or_default();
-    if options.json {
+    if options.json.json {
         let refused = totals.refused.iter().map(|(reason, (count, first))| {
             json!({ "reason": reason, "methods": count, "first": first })
         });

@@ -10,6 +10,12 @@ use crate::command::{clr, stderr, stdout, text};
 
 /// The program works while the command profiles it. Returns the message of the command.
 fn attached(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i32>) {
+    let (told, code, _) = watched(runtime, verb, output);
+    (told, code)
+}
+
+/// As `attached`, with the results of the program's work, the last one after the end of the command.
+fn watched(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i32>, Vec<String>) {
     let launch = runtime.launch(&profilee("Hot"), &[]);
     let mut program = Running::start(launch.command().unwrap());
     assert_eq!(program.line(), "ready");
@@ -35,18 +41,21 @@ fn attached(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<
         .unwrap();
     let child = std::thread::spawn(move || child.wait_with_output().unwrap());
     let begun = Instant::now();
+    let mut results = Vec::new();
+    let result = |line: String| line.split(' ').nth(1).unwrap().to_owned();
     while !child.is_finished() {
         assert!(
             begun.elapsed() < Duration::from_secs(120),
             "it does not end"
         );
-        program.ask("run");
+        results.push(result(program.ask("run")));
     }
     let told = child.join().unwrap();
-    // The program continues.
+    // The program continues. A call that had begun before the end is over by now.
     assert!(program.ask("run").starts_with("ran "));
+    results.push(result(program.ask("run")));
     drop(program);
-    (stderr(&told), told.status.code())
+    (stderr(&told), told.status.code(), results)
 }
 
 #[test]
@@ -86,6 +95,67 @@ fn log() {
         let (told, code) = attached(runtime, &["log"], &folder.path("log.txt"));
         assert_eq!(code, Some(0), "{told}");
         assert!(!told.contains("stays loaded"), "{told}");
+    }
+}
+
+#[test]
+fn trace() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let words = [
+            "trace",
+            "--methods",
+            "Hot.Program.Work",
+            // Nobody listens there.
+            "--otlp",
+            "http://127.0.0.1:9/v1/traces",
+        ];
+        let (told, code, results) = watched(runtime, &words, &folder.path("trace.json"));
+        assert_eq!(code, Some(0), "{told}");
+        assert!(
+            results.iter().all(|result| result == "93100300"),
+            "{results:?}"
+        );
+        assert!(
+            told.contains("open it at https://ui.perfetto.dev"),
+            "{told}"
+        );
+        let lines = told.lines().filter(|line| line.contains(" spans not sent"));
+        assert_eq!(lines.count(), 1, "{told}");
+        assert!(told.contains("stays loaded"), "{told}");
+        let json: serde_json::Value = serde_json::from_str(&text(&folder, "trace.json")).unwrap();
+        let rows = json["otherData"]["methods"].as_array().unwrap();
+        let [row] = &rows[..] else {
+            panic!("{rows:?}");
+        };
+        assert_eq!(row["name"], "Hot.Program.Work()");
+        let calls = row["calls"].as_u64().unwrap();
+        // The first calls have the helper loaded, and compile the new IL.
+        assert!(calls > 0 && calls < results.len() as u64 + 2, "{json}");
+    }
+}
+
+#[test]
+fn patch() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let faults = folder.path("faults.txt");
+        std::fs::write(&faults, "return 0 in 100 % of Hot.Program.Own\n").unwrap();
+        let words = ["patch", "--faults", faults.to_str().unwrap()];
+        let (told, code, results) = watched(runtime, &words, &folder.path("patch.txt"));
+        assert_eq!(code, Some(0), "{told}");
+        // All calls of a run have the fault, and after the end none.
+        assert!(
+            results.iter().any(|result| result == "50100300"),
+            "{results:?}"
+        );
+        assert_eq!(results.last().unwrap(), "93100300", "{told}");
+        assert!(told.contains(" calls of 1 methods"), "{told}");
+        let table = text(&folder, "patch.txt");
+        assert!(
+            table.contains("return 0 in 100 % of Hot.Program.Own"),
+            "{table}"
+        );
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use clr_profiler_tests::{Folder, Runtime, runtimes};
+use clr_profiler_tests::{Finished, Folder, Runtime, profilee, runtimes};
+use serde_json::Value;
 
 use crate::command::{clr, clr_on, sample, stderr, stdout, text};
 
@@ -101,6 +102,105 @@ fn heap() {
     }
 }
 
+#[test]
+fn trace() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let summary = folder.path("summary.txt");
+        let words = [
+            "trace",
+            "--methods",
+            "Shop.Store.*",
+            "--arguments",
+            "--summary",
+            summary.to_str().unwrap(),
+            // Nobody listens there.
+            "--otlp",
+            "http://127.0.0.1:9/v1/traces",
+        ];
+        let (json, told) = run(runtime, &words, "trace.json");
+        assert!(
+            told.contains("open it at https://ui.perfetto.dev"),
+            "{told}"
+        );
+        let lines = told.lines().filter(|line| line.contains("spans not sent"));
+        assert_eq!(lines.count(), 1, "{told}");
+        let trace: Value = serde_json::from_str(&json).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let sold = events
+            .iter()
+            .filter(|event| event["name"] == "Shop.Store.Sell(string, int)");
+        assert_eq!(sold.count(), 3, "{json}");
+        let is_name = |event: &&Value| event["name"] == "thread_name";
+        let name = events.iter().find(is_name).unwrap();
+        assert_eq!(name["args"]["name"], "main");
+        let table = text(&folder, "summary.txt");
+        assert!(
+            table.is_empty() || table.contains("Shop.Store.Sell"),
+            "{table}"
+        );
+    }
+}
+
+/// The program's own result says how many calls had a fault.
+#[test]
+fn patch() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("patch.txt"));
+        let line = "return 0 in 50 % of Hot.Program.Own";
+        fs::write(&faults, format!("seed 7\n{line}\n")).unwrap();
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        let words = ["patch", "--faults", given, "-o", file];
+        let once = || {
+            let command = clr_on(runtime, &words, &profilee("Hot"), &[]);
+            let finished = Finished::with_input(command, b"run\nend\n");
+            let told = finished.stderr;
+            assert_eq!(finished.status.code(), Some(3), "{told}");
+            assert!(told.contains("patch: wrote `"), "{told}");
+            let counts = told
+                .lines()
+                .find_map(|line| line.strip_prefix("patch: ")?.split_once(" faults in "));
+            let (hits, of) = counts.unwrap_or_else(|| panic!("{told}"));
+            assert_eq!(of, "100000 calls of 1 methods", "{told}");
+            let hits: i64 = hits.parse().unwrap();
+            assert!((49_000..51_000).contains(&hits), "{told}");
+            let expected = format!("ran {} in ", 93_100_300 - 430 * hits);
+            assert!(finished.stdout.contains(&expected), "{}", finished.stdout);
+            let table = fs::read_to_string(&output).unwrap();
+            assert!(
+                table.contains(&format!("{hits}  {line}\n")) && table.contains("instrumented"),
+                "{table}"
+            );
+            hits
+        };
+        assert_eq!(once(), once());
+    }
+}
+
+#[test]
+fn patches_that_match_nothing_and_mistakes_are_said() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("patch.txt"));
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        let words = ["patch", "--faults", given, "-o", file];
+        fs::write(&faults, "delay 1 ms in 1 % of Hot.Program.Nobody\n").unwrap();
+        let told = stderr(&clr_on(runtime, &words, &sample(), &[]).output().unwrap());
+        assert!(
+            told.contains(
+                "patch: 0 faults in 0 calls of 0 methods; 1 patterns have matched nothing"
+            ),
+            "{told}"
+        );
+        fs::write(&faults, "\nfrobnicate\n").unwrap();
+        let output = clr_on(runtime, &words, &sample(), &[]).output().unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("line 2 is no fault: `frobnicate`"), "{told}");
+    }
+}
+
 /// The time is over before the program ends: the results are complete then.
 #[test]
 fn a_time_limit_ends_the_tool_and_not_the_program() {
@@ -162,6 +262,21 @@ fn mistakes_are_found_before_the_program_starts() {
         (
             &["gc", "-o", "/no/folder/gc.txt", "--", program],
             "/no/folder",
+        ),
+        (&["log", "--methods", "A::B", "--", program], "A::B"),
+        (
+            &["trace", "--otlp", "https://localhost/", "--", program],
+            "plain HTTP",
+        ),
+        (&["trace", "--limit", "0", "--", program], "1..=1000000"),
+        (
+            &["trace", "--summary", "/no/folder/x", "--", program],
+            "/no/folder",
+        ),
+        (&["patch", "--", program], "--faults"),
+        (
+            &["patch", "--faults", "/no/file", "--", program],
+            "/no/file",
         ),
         (&["frobnicate"], "unrecognized"),
         (&["run", "--profiler", "x.so", "--", program], "--clsid"),

@@ -54,7 +54,12 @@ fn checked(mut implementation: ItemImpl, clr_profiler: &Path) -> (ItemImpl, Opti
         }
         _ => true,
     });
-    let has_initialize = names(&implementation).any(|(name, _)| name == "initialize");
+    // One that a macro writes is the compiler's to find.
+    let has_initialize = names(&implementation).any(|(name, _)| name == "initialize")
+        || implementation
+            .items
+            .iter()
+            .any(|item| matches!(item, ImplItem::Macro(_)));
     if !has_initialize && problems.is_empty() {
         problems.push(Error::new_spanned(
             &implementation.self_ty,

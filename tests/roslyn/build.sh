@@ -20,7 +20,7 @@ compiler=$("$here/setup")
 # The working folder of the compiler: its contents are named by relative paths.
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-ln -s -- "$root/tests" "$root/examples" "$root/clr_profiler_test" "$work/"
+ln -s -- "$root/tests" "$root/examples" "$root/clr_profiler_test" "$root/clr_profiler_tools" "$work/"
 mkdir "$work/generated"
 cd "$work"
 
@@ -193,10 +193,11 @@ compile tests/profilees/HotReload.dll net8 -pdb:embedded -reference:tests/profil
 configure tests/profilees/HotReload.dll 8.0.0
 
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
-# The examples load these into programs. They reference only the core library: any other assembly might not
+# The examples and the tools load these into programs. They reference only the core library: any other assembly might not
 # be loaded in the program, and would cost it two descriptors.
-for helper in method_logger/helper/Logger method_tracer/helper/MethodTracer return_inspector/helper/Inspector; do
-    compile "examples/$helper.dll" corelib -library "examples/${helper%/*}"/*.cs
+for helper in examples/method_logger/helper/Logger examples/return_inspector/helper/Inspector \
+    clr_profiler_tools/src/profilers/trace/helper/MethodTracer; do
+    compile "$helper.dll" corelib -library "${helper%/*}"/*.cs
 done
 
 if [[ ! $found ]]; then

@@ -43,7 +43,10 @@ impl Fault {
 }
 
 pub(crate) fn examine(options: &cli::Doctor) -> Result<ExitCode> {
-    let facts = match (options.process, options.program.split_first()) {
+    let facts = match (
+        options.target.process,
+        options.target.program.program.split_first(),
+    ) {
         (Some(process), _) => Facts::of_process(process)?,
         (None, Some((program, _))) => Facts::of_program(program.as_ref()),
         (None, None) => match &options.container_root {
@@ -55,7 +58,7 @@ pub(crate) fn examine(options: &cli::Doctor) -> Result<ExitCode> {
     let mut proof = facts.proof();
     // Everything that can be seen from outside is right: only the runtime knows more.
     if faults.is_empty()
-        && let Some((program, arguments)) = options.program.split_first()
+        && let Some((program, arguments)) = options.target.program.program.split_first()
     {
         let mut launch = Launch::new(program);
         launch.args(arguments);
@@ -65,7 +68,7 @@ pub(crate) fn examine(options: &cli::Doctor) -> Result<ExitCode> {
             Err(fault) => faults.push(fault),
         }
     }
-    if options.json {
+    if options.json.json {
         let rows = faults.iter().map(
             |fault| json!({ "fault": fault.name, "cause": fault.cause, "remedy": fault.remedy }),
         );

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ use clr_profiler_il::pattern::MethodPatterns;
 /// text in quotation marks, for results of the type of the method.
 ///
 /// Whether a call has the fault depends on the seed, the line, and the number of calls that the line has seen before, so a program with
-/// one thread has the same faults in each run. Without a line `seed`, the seed is 0.
+/// one thread has the same faults in each run. Without a line `seed`, the seed is 0. [`counts`](Self::counts) tells how many calls
+/// had faults.
 ///
 /// ```
 /// use clr_profiler::instrumentation::Instrumentation;
@@ -48,12 +50,39 @@ pub struct Faults {
     rows: Vec<Row>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Row {
     fault: Fault,
     /// Of 2^32 calls.
     share: u64,
     patterns: String,
+    line: String,
+    counts: Arc<Counts>,
+}
+
+/// Two lines are equal if they say the same, whatever has happened since.
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.fault, self.share, &self.patterns) == (&other.fault, other.share, &other.patterns)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    calls: AtomicU64,
+    faults: AtomicU64,
+}
+
+/// The calls that a line of [`Faults`] has seen so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FaultCount {
+    /// The line.
+    pub line: String,
+    /// The number of calls of its methods.
+    pub calls: u64,
+    /// The number of those that had the fault.
+    pub faults: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +149,8 @@ impl Row {
             fault,
             share: (percent / 100.0 * 4_294_967_296.0) as u64,
             patterns: patterns.to_owned(),
+            line: line.to_owned(),
+            counts: Arc::default(),
         })
     }
 }
@@ -166,6 +197,20 @@ impl Faults {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::parse(&fs::read_to_string(path)?)
     }
+
+    /// The calls that each line has seen, in their order; also those of its clones.
+    ///
+    /// **Context**: any.
+    #[must_use]
+    pub fn counts(&self) -> Vec<FaultCount> {
+        let rows = self.rows.iter();
+        rows.map(|row| FaultCount {
+            line: row.line.clone(),
+            calls: row.counts.calls.load(Ordering::Relaxed),
+            faults: row.counts.faults.load(Ordering::Relaxed),
+        })
+        .collect()
+    }
 }
 
 /// Whether the call with this number has the fault of a line: SplitMix64, whose results are distributed evenly.
@@ -196,14 +241,15 @@ impl Instrumentation {
     /// Adds a rule for each line of [`Faults`]: a patch that is around all others without a priority.
     pub fn faults(mut self, faults: &Faults) -> Self {
         for (index, row) in (0..).zip(&faults.rows) {
-            let (seed, row, calls) = (faults.seed, row.clone(), AtomicU64::new(0));
+            let (seed, row) = (faults.seed, row.clone());
             let patch = Patch::method(row.patterns.as_str()).priority(i32::MAX);
             self = self.patch(patch.before(move |call| {
-                let number = calls.fetch_add(1, Ordering::Relaxed);
-                match is_hit(seed, index, number, row.share) {
-                    true => row.fault.happen(call),
-                    false => Ok(()),
+                let number = row.counts.calls.fetch_add(1, Ordering::Relaxed);
+                if is_hit(seed, index, number, row.share) {
+                    row.fault.happen(call)?;
+                    row.counts.faults.fetch_add(1, Ordering::Relaxed);
                 }
+                Ok(())
             }));
         }
         self

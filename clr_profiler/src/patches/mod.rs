@@ -39,7 +39,7 @@ mod faults;
 
 pub use call::{Call, ValueName};
 pub use counter::{Counter, Recorder};
-pub use faults::Faults;
+pub use faults::{FaultCount, Faults};
 pub use objects::{Object, ObjectPart};
 pub use patch::Patch;
 pub use value::{CallValue, IntoCallValue};

@@ -12,6 +12,8 @@ mod exceptions;
 mod gc;
 mod heap;
 mod log;
+mod patch;
+mod trace;
 
 pub use alloc::AllocProfiler;
 pub use calls::CallCounter;
@@ -20,3 +22,5 @@ pub use exceptions::ExceptionLogger;
 pub use gc::GcMonitor;
 pub use heap::HeapSnapshot;
 pub use log::JitLogger;
+pub use patch::FaultInjector;
+pub use trace::MethodTracer;

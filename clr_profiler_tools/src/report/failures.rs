@@ -41,6 +41,17 @@ pub(crate) fn forget() {
     failures.kinds.clear();
     failures.is_new = false;
     *lock(&PATTERNS) = None;
+    *lock(&LISTENER) = None;
+}
+
+/// Gets the line instead of stderr.
+type Listener = Box<dyn Fn(&str) + Send>;
+
+static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+
+/// Passes the line to a function instead of stderr.
+pub(crate) fn tell_to(listener: impl Fn(&str) + Send + 'static) {
+    *lock(&LISTENER) = Some(Box::new(listener));
 }
 
 /// The patterns that are reported if they have matched nothing.
@@ -63,7 +74,7 @@ pub fn add_many(what: &'static str, count: u64, reason: impl ToString) {
     }
 }
 
-/// Writes the line to stderr, if there is something new.
+/// Writes the line to stderr or to the command, if there is something new.
 pub(crate) fn tell() {
     if let Some(patterns) = lock(&PATTERNS).take() {
         let unmatched: Vec<_> = patterns.unmatched().collect();
@@ -76,7 +87,12 @@ pub(crate) fn tell() {
             );
         }
     }
-    if let Some(line) = lock(&FAILURES).line() {
+    // Not held while the line is written, which may fail, too.
+    let line = lock(&FAILURES).line();
+    if let Some(line) = line {
+        if let Some(listener) = &*lock(&LISTENER) {
+            return listener(&line);
+        }
         // In one piece. If stderr is closed, the line is lost.
         let _ = crate::report::masks::without_sigxfsz(|| {
             io::Write::write_all(&mut io::stderr(), line.as_bytes())

@@ -15,7 +15,7 @@
 mod event_file;
 pub mod failures;
 pub mod helper;
-mod masks;
+pub(crate) mod masks;
 mod methods;
 mod moments;
 mod output;

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// Two settings control it. `CLR_TOOL_DURATION` is a number of milliseconds, after which the results are written and
 /// the profiler detaches, if it can. `CLR_TOOL_STATUS` is an existing file to which lines are appended: `started`, `error: ...`
-/// if the tool could not start, `note: ...` for its user, and `ended` when the results are complete. A file of the same name
+/// if the tool could not start, `said: ...` for its user, and `ended` when the results are complete. A file of the same name
 /// with the ending `.stop` ends the tool before its time.
 pub struct Session {
     status: Status,
@@ -77,9 +77,9 @@ impl Session {
         Ok(Self { status, running })
     }
 
-    /// Tells the user of the tool's command something about the results.
-    pub fn note(&self, words: &str) {
-        self.status.line(&format!("note: {words}"));
+    /// Passes a line to the user of the command, who sees it after the run. Without a command it is a no-op.
+    pub fn say(settings: &Settings, words: impl fmt::Display) {
+        Status::of(settings).line(&format!("said: {words}"));
     }
 
     /// The program ends, and the results are written.
@@ -89,7 +89,49 @@ impl Session {
     }
 }
 
+/// The start of a profiler that is a [`Tool`], with its program and by attach, in its `impl Profiler`.
+///
+/// ```
+/// use clr_profiler::prelude::*;
+/// use clr_profiler_tools::report::{Settings, Tool};
+///
+/// struct Nothing;
+///
+/// #[profiler(clsid = "B5C6B2F0-5C0E-4B0B-9C5E-0B8A8E0C7A11")]
+/// impl Profiler for Nothing {
+///     clr_profiler_tools::start_as_tool!();
+/// }
+///
+/// impl Tool for Nothing {
+///     fn build(_: &ProfilerInfo, _: &mut Setup, _: &Settings) -> Result<Self> {
+///         Ok(Self)
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! start_as_tool {
+    () => {
+        fn initialize(
+            info: &$crate::__clr_profiler::ProfilerInfo,
+            setup: &mut $crate::__clr_profiler::Setup,
+        ) -> $crate::__clr_profiler::Result<Self> {
+            $crate::report::Tool::with_program(info, setup)
+        }
+
+        fn initialize_for_attach(
+            info: &$crate::__clr_profiler::ProfilerInfo,
+            setup: &mut $crate::__clr_profiler::Setup,
+            client_data: &[u8],
+        ) -> $crate::__clr_profiler::Result<Self> {
+            $crate::report::Tool::attached(info, setup, client_data)
+        }
+    };
+}
+
 /// A profiler that is a tool: started with its program or attached to it, with the same settings.
+///
+/// [`start_as_tool!`](crate::start_as_tool) writes both ways to start.
 pub trait Tool: Sized {
     /// Makes the profiler; one of its parts is a [`Session`].
     ///
@@ -115,7 +157,13 @@ pub trait Tool: Sized {
     fn attached(info: &ProfilerInfo, setup: &mut Setup, client_data: &[u8]) -> Result<Self> {
         // The library stays loaded, with the counts of an earlier attach.
         failures::forget();
-        Self::told(info, setup, &Settings::from_client_data(client_data)?)
+        let settings = Settings::from_client_data(client_data)?;
+        // The program's stderr is not that of the command.
+        if settings.is_set("CLR_TOOL_STATUS") {
+            let settings = settings.clone();
+            failures::tell_to(move |line| Session::say(&settings, line.trim_end()));
+        }
+        Self::told(info, setup, &settings)
     }
 
     /// As [`build`](Self::build), and tells the command about it.

@@ -8,4 +8,5 @@ mod flow;
 mod kinds;
 mod limits;
 mod otlp;
+mod threads;
 mod trace;

@@ -39,17 +39,7 @@ pub struct AllocProfiler {
 
 #[profiler(clsid = "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68")]
 impl Profiler for AllocProfiler {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn object_allocated(
         &self,

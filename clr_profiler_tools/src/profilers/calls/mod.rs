@@ -36,17 +36,7 @@ pub struct CallCounter {
 
 #[profiler(clsid = "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57")]
 impl Profiler for CallCounter {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         self.report.finish();

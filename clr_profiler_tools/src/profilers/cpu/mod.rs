@@ -32,17 +32,7 @@ pub struct CpuSampler {
 
 #[profiler(clsid = "B859E288-AEB7-4E25-98DD-4D6A1B242B70")]
 impl Profiler for CpuSampler {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {

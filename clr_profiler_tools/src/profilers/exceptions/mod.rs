@@ -38,17 +38,7 @@ struct Logging {
 
 #[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
 impl Profiler for ExceptionLogger {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn exception_thrown(&self, info: &ProfilerInfo, thrown: ObjectId<'_>) -> Result<()> {
         let class = info.class_from_object(thrown)?;

@@ -42,17 +42,7 @@ struct State {
 
 #[profiler(clsid = "0FC6B97D-3335-4EF1-B21E-308F717146F4")]
 impl Profiler for GcMonitor {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn runtime_suspend_started(&self, _gc: &GcScope, _reason: SuspendReason) -> Result<()> {
         lock(&self.state).paused = Some(Instant::now());

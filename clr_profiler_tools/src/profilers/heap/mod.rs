@@ -32,17 +32,7 @@ pub struct HeapSnapshot {
 
 #[profiler(clsid = "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42")]
 impl Profiler for HeapSnapshot {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn module_load_finished(
         &self,

@@ -28,17 +28,7 @@ pub struct JitLogger {
 
 #[profiler(clsid = "DF63A541-5A33-4611-8829-F4E495985EE3")]
 impl Profiler for JitLogger {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        Self::with_program(info, setup)
-    }
-
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        Self::attached(info, setup, client_data)
-    }
+    crate::start_as_tool!();
 
     fn jit_compilation_started(
         &self,

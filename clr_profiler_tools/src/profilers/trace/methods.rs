@@ -7,8 +7,8 @@ use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{Boxing, Completion, RewriteContext};
 
-use crate::notes::{self, About};
-use crate::spans;
+use super::SPANS;
+use super::notes::{self, About};
 
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SPAN: &str = "class [MethodTracer]MethodTracer.Span";
@@ -72,7 +72,7 @@ pub(crate) fn trace(
 /// Code that begins a span and leaves it.
 fn begin(cx: &mut RewriteContext<'_>, arguments: bool) -> Result<Fragment> {
     let mut code = Fragment::new();
-    code.ldc_i4(spans::number(cx.full_name())?.cast_signed());
+    code.ldc_i4(SPANS.number(cx.full_name())?.cast_signed());
     let begin =
         |name: &str, params: &str| MethodSymbol::new(TRACER, name, &format!("{SPAN} ({params})"));
     if !arguments {

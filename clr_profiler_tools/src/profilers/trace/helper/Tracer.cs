@@ -37,6 +37,9 @@ namespace MethodTracer
         // Flows with the execution context: into tasks, new threads, timers.
         private static readonly AsyncLocal<Span> Current = new AsyncLocal<Span>();
 
+        // The name of this thread that the profiler has.
+        [ThreadStatic] private static string threadName;
+
         private static readonly Action<Task, object> Later = Ended;
 
         public static Span Begin(int method)
@@ -81,6 +84,15 @@ namespace MethodTracer
 
         private static Span Begin(int method, string arguments)
         {
+            string name = Thread.CurrentThread.Name;
+            if ((object)name != threadName)
+            {
+                threadName = name;
+                if (name != null)
+                {
+                    Native.NameThread(name);
+                }
+            }
             Span previous = Current.Value;
             long parent = previous == null ? 0 : previous.Id;
             long trace = previous == null ? 0 : previous.Trace;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use clr_profiler::Overhead;
 use serde_json::{Value, json};
 
-use crate::notes::{self, About};
+use super::SPANS;
+use super::notes::{self, About};
 use crate::otlp::Sent;
-use crate::spans;
 
 const NOTES: [(About, &str, &str); 3] = [
     (About::Refused, "refused", "not traced:"),
@@ -25,7 +25,7 @@ const NOTES: [(About, &str, &str); 3] = [
 
 pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
     let mut text = String::from("    calls   errors    total ms     mean us      max us  method\n");
-    for row in spans::rows().iter().filter(|row| row.calls > 0) {
+    for row in SPANS.totals().iter().filter(|row| row.calls > 0) {
         let (total, longest) = (row.total as f64, row.longest as f64);
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -48,11 +48,11 @@ pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
             let _ = writeln!(text, "  {}: {}", note.name, note.reason);
         }
     }
-    if spans::lost() > 0 {
+    if SPANS.lost() > 0 {
         let _ = writeln!(
             text,
             "\n{} calls have no span: there were too many at once",
-            spans::lost()
+            SPANS.lost()
         );
     }
     if let Some(sent) = sent {
@@ -63,7 +63,7 @@ pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
 }
 
 pub(crate) fn json(sent: Option<&Sent>) -> Value {
-    let rows = spans::rows();
+    let rows = SPANS.totals();
     let methods: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -76,7 +76,7 @@ pub(crate) fn json(sent: Option<&Sent>) -> Value {
             })
         })
         .collect();
-    let mut all = json!({ "methods": methods, "lost": spans::lost() });
+    let mut all = json!({ "methods": methods, "lost": SPANS.lost() });
     for (about, key, _) in NOTES {
         let notes = notes::all(about).into_iter();
         let notes: Vec<Value> = notes

@@ -6,12 +6,10 @@ use std::path::PathBuf;
 use std::process;
 use std::time::Instant;
 
-use report::{EventFile, Moment, failures};
 use serde_json::{Value, json};
 
-use crate::otlp::Sent;
-use crate::spans::{self, Outcome, Span};
-use crate::summary;
+use super::store::{Outcome, Span, Spans};
+use crate::report::{EventFile, Moment, failures};
 
 /// The limit for open spans in the file.
 const OPEN: usize = 1_000;
@@ -21,13 +19,33 @@ const MANY: usize = 10_000;
 /// Writing takes at most a tenth of the time.
 const SHARE: u32 = 10;
 
-/// The file, which is complete at any moment. It contains the open calls and the summary
-/// when the program ends.
+/// A file of spans for Perfetto and Chrome, which is complete at any moment.
+///
+/// A call is an event on its thread; one that ended with a task has a track of its own. Threads have their names. It has the open
+/// calls, and an object of the tool with the name `otherData`, when the program ends, or gets a signal that ends most programs.
+///
+/// ```no_run
+/// use clr_profiler_tools::report::Moment;
+/// use clr_profiler_tools::spans::{Spans, TraceFile};
+/// use serde_json::json;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let spans = Spans::new();
+/// let mut file = TraceFile::create("trace.json".into(), 64 << 20)?;
+/// // Periodically, on a thread of the tool.
+/// file.write(&spans, &spans.take(), Moment::Meanwhile, || json!({}))?;
+/// // When the program ends.
+/// file.write(&spans, &spans.take(), Moment::End, || json!({ "lost": spans.lost() }))?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Trace {
+pub struct TraceFile {
     file: EventFile,
     /// Events that were not written yet, a string for each span.
     new: Vec<String>,
+    /// The same for names of threads.
+    threads: Vec<String>,
     /// The number of spans beyond the file's limit.
     left_out: u64,
     /// How many of them are counted as failures.
@@ -37,8 +55,14 @@ pub(crate) struct Trace {
     not_before: Instant,
 }
 
-impl Trace {
-    pub(crate) fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
+impl TraceFile {
+    /// Creates the file, which takes no more spans beyond `limit` bytes. If another process has it that is alive, the
+    /// name gets the number of this process.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn create(path: PathBuf, limit: u64) -> io::Result<Self> {
         let name = std::env::args().next().unwrap_or_default();
         let process = json!({
             "ph": "M", "name": "process_name", "pid": process::id(), "args": { "name": name },
@@ -47,6 +71,7 @@ impl Trace {
         Ok(Self {
             file: EventFile::create(path, &head, limit)?,
             new: Vec::new(),
+            threads: Vec::new(),
             left_out: 0,
             told: 0,
             limit,
@@ -55,17 +80,29 @@ impl Trace {
         })
     }
 
-    /// Adds ended spans, and returns whether the file was written.
-    pub(crate) fn write(
+    /// Adds ended spans, and returns whether the file was written: writing takes at most a tenth of the time.
+    ///
+    /// `other` is asked for `otherData` when the file is complete; it has to return an object, which gets the number of spans
+    /// that are `left_out`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(
         &mut self,
+        spans: &Spans,
         ended: &[Span],
         moment: Moment,
-        sent: Option<&Sent>,
+        other: impl FnOnce() -> Value,
     ) -> io::Result<bool> {
         match self.file.takes_events() {
             true => {
+                let threads = spans.take_thread_names().into_iter();
+                self.threads
+                    .extend(threads.map(|(thread, name)| thread_name(thread, &name)));
                 let names = &mut self.names;
-                self.new.extend(ended.iter().map(|span| event(names, span)));
+                let events = ended.iter().map(|span| event(spans, names, span));
+                self.new.extend(events);
             }
             false => self.left_out += ended.len() as u64,
         }
@@ -74,30 +111,40 @@ impl Trace {
         if moment == Moment::Meanwhile && (self.new.is_empty() || !is_due) {
             return Ok(false);
         }
-        let new = std::mem::take(&mut self.new);
+        let count = self.new.len();
+        let mut new = std::mem::take(&mut self.threads);
+        new.append(&mut self.new);
         let added = self.file.add(&new);
-        self.left_out += (new.len() - *added.as_ref().unwrap_or(&0)) as u64;
+        let left = new.len() - *added.as_ref().unwrap_or(&0);
+        self.left_out += left.min(count) as u64;
         if moment != Moment::Meanwhile {
-            self.finish(moment, sent)?;
+            self.finish(spans, moment, other)?;
         }
         self.not_before = Instant::now() + SHARE * began.elapsed();
         added.map(|_| true)
     }
 
-    fn finish(&mut self, moment: Moment, sent: Option<&Sent>) -> io::Result<()> {
+    fn finish(
+        &mut self,
+        spans: &Spans,
+        moment: Moment,
+        other: impl FnOnce() -> Value,
+    ) -> io::Result<()> {
         // The program may continue after a signal: a pipe gets its end only once.
         if moment != Moment::End && !self.file.is_replaceable() {
             return Ok(());
         }
-        let now = spans::now();
+        let now = spans.now();
         let names = &mut self.names;
-        let open = spans::open(OPEN).into_iter().map(|mut span| {
+        let open = spans.open(OPEN).into_iter().map(|mut span| {
             (span.end, span.is_later) = (now, true);
-            event(names, &span)
+            event(spans, names, &span)
         });
         let open: Vec<String> = open.collect();
-        let mut other = summary::json(sent);
-        other["left_out"] = self.left_out.into();
+        let mut other = other();
+        if let Some(other) = other.as_object_mut() {
+            other.insert("left_out".to_owned(), self.left_out.into());
+        }
         if self.file.is_full() {
             let megabytes = self.limit >> 20;
             failures::add_many(
@@ -110,15 +157,23 @@ impl Trace {
     }
 }
 
+/// The event that names a thread; the last one for it counts.
+fn thread_name(thread: u32, name: &str) -> String {
+    let event = json!({
+        "ph": "M", "name": "thread_name", "pid": process::id(), "tid": thread, "args": { "name": name },
+    });
+    event.to_string()
+}
+
 /// The JSON of the names, which most of a trace consists of.
 #[derive(Debug, Default)]
 struct Names(Vec<String>);
 
 impl Names {
-    fn get(&mut self, method: u32) -> &str {
+    fn get(&mut self, spans: &Spans, method: u32) -> &str {
         let number = method as usize;
         while self.0.len() <= number {
-            let name = spans::name(self.0.len() as u32);
+            let name = spans.name(self.0.len() as u32);
             self.0.push(Value::from(name).to_string());
         }
         &self.0[number]
@@ -127,10 +182,10 @@ impl Names {
 
 /// The events of a span. A call is one event on its thread; one that ended with a task,
 /// or could wait without returning, is a pair on a track of its own.
-fn event(names: &mut Names, span: &Span) -> String {
+fn event(spans: &Spans, names: &mut Names, span: &Span) -> String {
     let common = format!(
         "\"name\": {}, \"pid\": {}, \"tid\": {}",
-        names.get(span.method),
+        names.get(spans, span.method),
         process::id(),
         span.thread
     );

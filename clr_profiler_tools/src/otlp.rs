@@ -1,4 +1,4 @@
-//! Spans for an OpenTelemetry collector: OTLP over HTTP, as protobuf.
+//! Sends [spans](crate::spans) to an OpenTelemetry collector: OTLP over plain HTTP, as protobuf.
 
 use std::fmt;
 use std::io;
@@ -17,8 +17,8 @@ use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span as OtlpSpan, Status};
 use prost::Message;
 
-use crate::spans::{self, Outcome, Span};
-use report::lock;
+use crate::report::{failures, lock, masks};
+use crate::spans::{Outcome, Span, Spans};
 
 /// The number of spans in a request.
 const BATCH: usize = 512;
@@ -30,12 +30,32 @@ const PATIENCE: u64 = 5;
 const LAST: Duration = Duration::from_secs(3);
 
 /// Sends spans on its own thread.
+///
+/// A program whose collector is slow or unreachable is not delayed: 32,768 spans wait, more are lost, and counted. The name of
+/// the service is `OTEL_SERVICE_NAME`, or the path of the program.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use clr_profiler_tools::otlp::Exporter;
+/// use clr_profiler_tools::spans::Spans;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let spans = Arc::new(Spans::new());
+/// let exporter = Exporter::start(&spans, "http://localhost:4318/v1/traces", "my_tracer")?;
+/// exporter.add(&spans.take());
+/// exporter.finish();
+/// println!("{}", exporter.sent());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Exporter {
+pub struct Exporter {
     queue: SyncSender<Job>,
     sent: Arc<Sent>,
 }
 
+#[derive(Debug)]
 enum Job {
     Spans(Vec<Span>),
     /// Answered when all earlier jobs are done.
@@ -44,26 +64,40 @@ enum Job {
 
 /// The numbers of sent and lost spans.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub struct Sent {
     given: AtomicU64,
     sent: AtomicU64,
     lost: AtomicU64,
+    /// How many of those that are missing are counted as failures.
+    told: AtomicU64,
     problem: Mutex<Option<String>>,
 }
 
 impl Exporter {
-    pub(crate) fn start(url: String) -> io::Result<Self> {
+    /// Starts the thread. `tool` is the name of the instrumentation scope.
+    ///
+    /// # Errors
+    ///
+    /// The URL is not one of plain HTTP, or the system refuses a thread.
+    pub fn start(spans: &Arc<Spans>, url: &str, tool: &'static str) -> io::Result<Self> {
+        if !is_url(url) {
+            return Err(io::Error::other(format!(
+                "`{url}` is not the URL of a collector, such as http://localhost:4318/v1/traces"
+            )));
+        }
         let (queue, jobs) = mpsc::sync_channel(WAITING);
         let sent = Arc::new(Sent::default());
-        thread::Builder::new().name("otlp".to_owned()).spawn({
-            let sent = Arc::clone(&sent);
-            move || run(&url, &jobs, &sent)
-        })?;
+        let run = {
+            let (spans, sent) = (Arc::clone(spans), Arc::clone(&sent));
+            let url = url.to_owned();
+            move || run(&spans, &url, tool, &jobs, &sent)
+        };
+        masks::spawning(|| thread::Builder::new().name("otlp".to_owned()).spawn(run))?;
         Ok(Self { queue, sent })
     }
 
     /// Never waits: spans for which there is no room are lost, and counted.
-    pub(crate) fn add(&self, spans: &[Span]) {
+    pub fn add(&self, spans: &[Span]) {
         let given = spans.len() as u64;
         self.sent.given.fetch_add(given, Ordering::Relaxed);
         for batch in spans.chunks(BATCH) {
@@ -73,21 +107,46 @@ impl Exporter {
         }
     }
 
-    /// Waits until all was sent, up to a time limit.
-    pub(crate) fn flush(&self) {
+    /// Waits up to 3 seconds until all was sent. Spans that the collector did not get are one of the
+    /// [`failures`], once.
+    pub fn finish(&self) {
         let (done, waits) = mpsc::channel();
         if self.queue.try_send(Job::Done(done)).is_ok() {
             // The wait has a limit.
             let _ = waits.recv_timeout(LAST);
         }
+        let missing = self.sent.missing();
+        let told = self.sent.told.fetch_max(missing, Ordering::Relaxed);
+        let problem = lock(&self.sent.problem).clone();
+        failures::add_many(
+            "spans not sent",
+            missing.saturating_sub(told),
+            problem.unwrap_or_else(|| "the collector does not answer".to_owned()),
+        );
     }
 
-    pub(crate) fn sent(&self) -> &Sent {
+    /// The numbers so far.
+    #[must_use]
+    pub fn sent(&self) -> &Sent {
         &self.sent
     }
 }
 
+/// Whether it is a URL of plain HTTP with a host.
+fn is_url(url: &str) -> bool {
+    url.strip_prefix("http://").is_some_and(|rest| {
+        let host = rest.split('/').next().unwrap_or_default();
+        !host.is_empty() && !host.starts_with(':') && !rest.contains(char::is_whitespace)
+    })
+}
+
 impl Sent {
+    /// The number of spans that the collector does not have.
+    fn missing(&self) -> u64 {
+        let sent = self.sent.load(Ordering::Relaxed);
+        self.given.load(Ordering::Relaxed).saturating_sub(sent)
+    }
+
     fn lost(&self, count: usize, problem: impl ToString) {
         self.lost.fetch_add(count as u64, Ordering::Relaxed);
         lock(&self.problem).get_or_insert_with(|| problem.to_string());
@@ -110,12 +169,12 @@ impl fmt::Display for Sent {
     }
 }
 
-fn run(url: &str, jobs: &Receiver<Job>, sent: &Sent) {
+fn run(all: &Spans, url: &str, tool: &str, jobs: &Receiver<Job>, sent: &Sent) {
     // The upper half of trace ids, so that those of other processes differ.
-    let process = (spans::epoch() ^ (u64::from(std::process::id()) << 48)).to_be_bytes();
+    let process = (all.epoch() ^ (u64::from(std::process::id()) << 48)).to_be_bytes();
     for job in jobs {
         match job {
-            Job::Spans(spans) => match post(url, request(&spans, process)) {
+            Job::Spans(spans) => match post(url, &request(all, tool, &spans, process)) {
                 Ok(()) => drop(sent.sent.fetch_add(spans.len() as u64, Ordering::Relaxed)),
                 Err(problem) => sent.lost(spans.len(), problem),
             },
@@ -125,7 +184,7 @@ fn run(url: &str, jobs: &Receiver<Job>, sent: &Sent) {
     }
 }
 
-fn post(url: &str, request: ExportTraceServiceRequest) -> Result<(), String> {
+fn post(url: &str, request: &ExportTraceServiceRequest) -> Result<(), String> {
     let answer = minreq::post(url)
         .with_header("Content-Type", "application/x-protobuf")
         .with_timeout(PATIENCE)
@@ -138,7 +197,7 @@ fn post(url: &str, request: ExportTraceServiceRequest) -> Result<(), String> {
     }
 }
 
-fn request(spans: &[Span], process: [u8; 8]) -> ExportTraceServiceRequest {
+fn request(all: &Spans, tool: &str, spans: &[Span], process: [u8; 8]) -> ExportTraceServiceRequest {
     let service = std::env::var("OTEL_SERVICE_NAME").ok();
     let service = service
         .or_else(|| std::env::args().next())
@@ -148,7 +207,7 @@ fn request(spans: &[Span], process: [u8; 8]) -> ExportTraceServiceRequest {
         number("process.pid", i64::from(std::process::id())),
     ];
     let scope = InstrumentationScope {
-        name: "method_tracer".to_owned(),
+        name: tool.to_owned(),
         ..InstrumentationScope::default()
     };
     ExportTraceServiceRequest {
@@ -159,7 +218,10 @@ fn request(spans: &[Span], process: [u8; 8]) -> ExportTraceServiceRequest {
             }),
             scope_spans: vec![ScopeSpans {
                 scope: Some(scope),
-                spans: spans.iter().map(|span| message(span, process)).collect(),
+                spans: spans
+                    .iter()
+                    .map(|span| message(all, span, process))
+                    .collect(),
                 ..ScopeSpans::default()
             }],
             ..ResourceSpans::default()
@@ -167,7 +229,7 @@ fn request(spans: &[Span], process: [u8; 8]) -> ExportTraceServiceRequest {
     }
 }
 
-fn message(span: &Span, process: [u8; 8]) -> OtlpSpan {
+fn message(all: &Spans, span: &Span, process: [u8; 8]) -> OtlpSpan {
     let parent = match span.parent {
         0 => Vec::new(),
         parent => parent.to_be_bytes().to_vec(),
@@ -179,10 +241,10 @@ fn message(span: &Span, process: [u8; 8]) -> OtlpSpan {
         trace_id: [process, span.trace.to_be_bytes()].concat(),
         span_id: span.id.to_be_bytes().to_vec(),
         parent_span_id: parent,
-        name: spans::name(span.method),
+        name: all.name(span.method),
         kind: SpanKind::Internal.into(),
-        start_time_unix_nano: spans::epoch() + span.start,
-        end_time_unix_nano: spans::epoch() + span.end,
+        start_time_unix_nano: all.epoch() + span.start,
+        end_time_unix_nano: all.epoch() + span.end,
         attributes,
         ..OtlpSpan::default()
     };
@@ -223,5 +285,50 @@ fn attribute(key: &str, value: Value) -> KeyValue {
         key: key.to_owned(),
         value: Some(AnyValue { value: Some(value) }),
         ..KeyValue::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collector_has_a_url_of_plain_http() {
+        for url in ["http://localhost:4318/v1/traces", "http://[::1]:4318/"] {
+            assert!(is_url(url), "{url}");
+        }
+        for url in [
+            "https://localhost/v1/traces",
+            "localhost:4318",
+            "http://",
+            "http:///x",
+            "http://:1",
+            "http://a b",
+        ] {
+            assert!(!is_url(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn spans_are_sent_in_one_request_and_those_that_are_not_are_counted() {
+        let spans = Arc::new(Spans::new());
+        let method = spans.number("A.B()").unwrap();
+        let id = spans.begin(method, 0, 0, "1\n".to_owned());
+        spans.end(id, Outcome::Threw("A.E\nno".to_owned()), false);
+        let ended = spans.take();
+        let request = request(&spans, "tool", &ended, [7; 8]);
+        let span = &request.resource_spans[0].scope_spans[0].spans[0];
+        assert_eq!(span.name, "A.B()");
+        assert_eq!(span.trace_id[..8], [7; 8]);
+        assert_eq!(span.events.len(), 1);
+        // Nobody listens there.
+        let exporter = Exporter::start(&spans, "http://127.0.0.1:9/v1/traces", "tool").unwrap();
+        exporter.add(&ended);
+        exporter.finish();
+        let sent = exporter.sent().to_string();
+        assert!(
+            sent.starts_with("0 spans were sent to the collector, 1 lost"),
+            "{sent}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use report::{failures, lock};
+use crate::report::{failures, lock};
 
 /// The limit for notes.
 const MOST: usize = 10_000;
@@ -18,7 +18,7 @@ pub(crate) enum About {
     Argument,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) about: About,
     pub(crate) name: String,
@@ -27,17 +27,24 @@ pub(crate) struct Note {
 
 static NOTES: Mutex<Vec<Note>> = Mutex::new(Vec::new());
 
+/// Another run of the tool begins.
+pub(crate) fn forget() {
+    lock(&NOTES).clear();
+}
+
 pub(crate) fn add(about: About, name: &str, reason: impl ToString) {
     if about == About::Refused {
         failures::add("refused", format_args!("{name}: {}", reason.to_string()));
     }
+    let note = Note {
+        about,
+        name: name.to_owned(),
+        reason: reason.to_string(),
+    };
     let mut notes = lock(&NOTES);
-    if notes.len() < MOST {
-        notes.push(Note {
-            about,
-            name: name.to_owned(),
-            reason: reason.to_string(),
-        });
+    // In a running program methods are rewritten more than once.
+    if notes.len() < MOST && !notes.contains(&note) {
+        notes.push(note);
     }
 }
 

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace MethodTracer
 {
-    // The profiler replaces the bodies of the last two: they call its Rust code.
+    // The profiler replaces the bodies of the last three: they call its Rust code.
     internal static class Native
     {
         private const int Longest = 256;
@@ -24,6 +24,14 @@ namespace MethodTracer
             }
         }
 
+        internal static unsafe void NameThread(string name)
+        {
+            fixed (char* text = name)
+            {
+                ThreadIsNamed(text, Length(name));
+            }
+        }
+
         private static int Length(string text)
         {
             return text == null ? 0 : text.Length < Longest ? text.Length : Longest;
@@ -38,6 +46,11 @@ namespace MethodTracer
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static unsafe void SpanEnds(long id, int outcome, int isLater, char* text, int length)
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static unsafe void ThreadIsNamed(char* text, int length)
         {
         }
     }

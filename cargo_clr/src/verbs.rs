@@ -1,0 +1,218 @@
+//! The verbs with a profiler of the command: their options as its settings.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use clr_profiler_il::pattern::MethodPatterns;
+
+use crate::cli::{Alloc, Calls, Cpu, Exceptions, Gc, Heap, Log, Methods, Patch, Subject, Trace};
+use crate::outcome::{self, Failure, Result};
+use crate::tool::{Profiles, Tool, result_file};
+
+/// How stacks are opened, by the ending of the file.
+const STACKS: &[(&str, &str)] = &[
+    ("svg", "open it in a browser"),
+    ("json", "open it at https://www.speedscope.app"),
+    ("folded", "each line is a stack"),
+];
+
+impl Profiles for Cpu {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        let mut tool = Tool::new(
+            "cpu",
+            "B859E288-AEB7-4E25-98DD-4D6A1B242B70",
+            ("CPU_SAMPLER_OUTPUT", "cpu.svg"),
+        )
+        .set(
+            "CPU_SAMPLER_INTERVAL",
+            self.interval.map(|interval| interval.to_string()),
+        )
+        .flag("CPU_SAMPLER_WALL", self.wall)
+        .flag("CPU_SAMPLER_LINES", self.lines.lines);
+        tool.viewers = STACKS;
+        Ok(tool)
+    }
+}
+
+impl Profiles for Gc {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        Ok(Tool::new(
+            "gc",
+            "0FC6B97D-3335-4EF1-B21E-308F717146F4",
+            ("GC_MONITOR_OUTPUT", "gc.txt"),
+        )
+        .flag("GC_MONITOR_SURVIVORS", self.survivors)
+        .flag("GC_MONITOR_JSON", self.lines_as_json))
+    }
+}
+
+impl Profiles for Exceptions {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        Ok(Tool::new(
+            "exceptions",
+            "282F8859-F66D-4168-A257-F3B6BF218ABF",
+            ("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt"),
+        )
+        .set("EXCEPTION_LOGGER_FILTER", self.filter.as_ref())
+        .set(
+            "EXCEPTION_LOGGER_DEPTH",
+            self.depth.map(|depth| depth.to_string()),
+        )
+        .flag("EXCEPTION_LOGGER_LINES", self.lines.lines))
+    }
+}
+
+impl Profiles for Log {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        Ok(Tool::new(
+            "log",
+            "DF63A541-5A33-4611-8829-F4E495985EE3",
+            ("JIT_LOGGER_OUTPUT", "methods.txt"),
+        )
+        .set("JIT_LOGGER_METHODS", patterns(&self.methods)?)
+        .flag("JIT_LOGGER_LINES", self.lines.lines)
+        .flag("JIT_LOGGER_SUMMARY", self.summary))
+    }
+}
+
+impl Profiles for Calls {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        let mut tool = Tool::new(
+            "calls",
+            "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57",
+            ("CALL_COUNTER_OUTPUT", "calls.txt"),
+        )
+        .set("CALL_COUNTER_METHODS", patterns(&self.methods)?)
+        .set("CALL_COUNTER_SORT", self.sort.map(|sort| sort.name()))
+        .flag("CALL_COUNTER_INLINE", self.inline)
+        .flag("CALL_COUNTER_NO_TIMES", self.no_times);
+        tool.viewers = STACKS;
+        tool.refuses_attach = Some(
+            "Calls cannot be counted in a running program: the runtime grants the hooks of calls only at its start. Start \
+             the program with `cargo clr calls -- App.dll`, or sample it with `cargo clr cpu -p PID`.",
+        );
+        Ok(tool)
+    }
+}
+
+impl Profiles for Alloc {
+    fn tool(&self, subject: &Subject) -> Result<Tool> {
+        let mut tool = Tool::new(
+            "alloc",
+            "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68",
+            ("ALLOC_PROFILER_OUTPUT", "allocations.txt"),
+        )
+        .flag(
+            "ALLOC_PROFILER_SAMPLED",
+            self.sampled || subject.target.process.is_some(),
+        )
+        .flag("ALLOC_PROFILER_SURVIVAL", self.survival);
+        tool.viewers = STACKS;
+        Ok(tool)
+    }
+}
+
+impl Profiles for Heap {
+    fn tool(&self, subject: &Subject) -> Result<Tool> {
+        let is_table = subject.output.as_ref().is_some_and(|file| {
+            file.extension()
+                .is_none_or(|ending| ending != "heapsnapshot")
+        });
+        if self.path.is_some() && !is_table {
+            return Err(Failure::usage(
+                "The path to an object is shown in a table: `--path` needs `-o` with another ending than .heapsnapshot.",
+            ));
+        }
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        let mut tool = Tool::new(
+            "heap",
+            "4B0B7D1B-6F0E-4E0C-9E5B-6E9C6A9A1D42",
+            ("HEAP_SNAPSHOT_OUTPUT", "heap.heapsnapshot"),
+        )
+        .set("HEAP_SNAPSHOT_PATH", self.path.as_ref())
+        .set("HEAP_SNAPSHOT_AFTER", self.after.map(seconds));
+        tool.viewers = &[(
+            "heapsnapshot",
+            "load it in the memory page of Chromium's developer tools",
+        )];
+        tool.refuses_attach = Some(
+            "The heap cannot be recorded in a running program: its objects are told by events of collections that the \
+             runtime grants only at its start. Start the program with `cargo clr heap -- App.dll`.",
+        );
+        Ok(tool)
+    }
+}
+
+impl Profiles for Trace {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        let summary = self.summary.as_deref().map(result_file).transpose()?;
+        let mut tool = Tool::new(
+            "trace",
+            "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48",
+            ("METHOD_TRACER_OUTPUT", "trace.json"),
+        )
+        .set("METHOD_TRACER_METHODS", patterns(&self.methods)?)
+        .set("METHOD_TRACER_SUMMARY", summary)
+        .set(
+            "METHOD_TRACER_LIMIT",
+            self.limit.map(|limit| limit.to_string()),
+        )
+        .set("METHOD_TRACER_OTLP", self.otlp.as_ref())
+        .flag("METHOD_TRACER_ARGUMENTS", self.arguments);
+        tool.viewers = &[(
+            "json",
+            "open it at https://ui.perfetto.dev or chrome://tracing",
+        )];
+        Ok(tool)
+    }
+}
+
+impl Profiles for Patch {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        let faults =
+            std::path::absolute(&self.faults).map_err(outcome::io("find", &self.faults))?;
+        if let Err(error) = fs::read_to_string(&faults) {
+            return Err(Failure::usage(format!(
+                "The file of faults `{}` cannot be read: {error}.",
+                faults.display()
+            )));
+        }
+        Ok(Tool::new(
+            "patch",
+            "9B6C1E52-3F0D-4D8A-A7C4-2E51D08B7F36",
+            ("FAULT_INJECTOR_OUTPUT", "patch.txt"),
+        )
+        .set("FAULT_INJECTOR_FAULTS", Some(faults)))
+    }
+}
+
+/// The patterns, with a file as an absolute path, because the program may have another folder.
+fn patterns(methods: &Methods) -> Result<Option<OsString>> {
+    let Some(text) = &methods.methods else {
+        return Ok(None);
+    };
+    let Some(file) = text.strip_prefix('@') else {
+        parse(text, text)?;
+        return Ok(Some(text.into()));
+    };
+    let path = std::path::absolute(file).map_err(outcome::io("find", Path::new(file)))?;
+    let content = fs::read_to_string(&path).map_err(|error| {
+        Failure::usage(format!(
+            "The file of patterns `{}` cannot be read: {error}.",
+            path.display()
+        ))
+    })?;
+    parse(&content, file)?;
+    let mut text = OsString::from("@");
+    text.push(path);
+    Ok(Some(text))
+}
+
+/// Finds mistakes before the program starts.
+fn parse(text: &str, place: &str) -> Result<()> {
+    let parsed = MethodPatterns::parse(text);
+    parsed.map_err(|error| Failure::usage(format!("The patterns `{place}`: {error}.")))?;
+    Ok(())
+}
