@@ -76,7 +76,7 @@ pub(crate) enum Verb {
 
 /// A verb that profiles: its own options, and those of all.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["process", "program"])))]
+#[command(group(ArgGroup::new("required").required(true).args(["process", "program"])))]
 pub(crate) struct Profile<Options: Args> {
     #[command(flatten)]
     pub(crate) options: Options,
@@ -298,7 +298,7 @@ pub(crate) struct Trace {
     /// Record `this` and the arguments of each call
     #[arg(long)]
     pub(crate) arguments: bool,
-    /// Also write a table of calls and times by method, and what is not traced, to this file
+    /// Also write a table of calls and times by method, and the refusals, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
     /// Take no more calls beyond this size; 64 without this option
@@ -329,7 +329,7 @@ pub(crate) struct Patch {
 }
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["program"])))]
+#[command(group(ArgGroup::new("required").required(true).args(["program"])))]
 #[command(after_help = "\
 Without --profiler cargo builds the library of the package in the current folder.
 

@@ -341,7 +341,7 @@ impl Status {
         error.map(str::to_owned)
     }
 
-    /// What the tool has to say after the run.
+    /// The lines of the tool for its user.
     fn said(&self) -> Vec<String> {
         let lines = self.lines();
         let said = lines.iter().filter_map(|line| line.strip_prefix("said: "));

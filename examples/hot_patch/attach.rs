@@ -45,7 +45,11 @@ fn attach(
     let library = ProfilerLibrary::new(find_library("hot_patch")?, CLSID)?;
     // The program has another current folder.
     let (control, output) = (std::path::absolute(control)?, std::path::absolute(output)?);
-    let data = format!("{}\n{}", control.display(), output.display());
+    let data = format!(
+        "HOT_PATCH_CONTROL={}\0HOT_PATCH_OUTPUT={}",
+        control.display(),
+        output.display()
+    );
     Attach::new(process)
         .profiler(library)
         .client_data(data)

@@ -1,93 +1,153 @@
 //! Methods of a managed helper that call functions of the profiler.
 
-use std::sync::Mutex;
+use std::fmt;
+use std::sync::{Arc, Mutex};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{HelperAssembly, NativeCall};
+use clr_profiler::{Component, component};
 
-use crate::report::lock;
+use crate::report::{Output, lock};
 
-/// The methods of a helper that call functions of the profiler, and its modules.
-#[derive(Debug)]
+/// The function of a method of a helper.
+type Functions = dyn Fn(&str) -> Option<NativeCall> + Send + Sync;
+
+/// A component that replaces bodies of methods of a helper by calls of functions of the profiler.
+///
+/// ```no_run
+/// use clr_profiler::prelude::*;
+/// use clr_profiler::rewrite::{HelperAssembly, NativeCall};
+/// use clr_profiler_tools::report::helper::NativeMethods;
+///
+/// fn began(method: i32) {
+///     let _ = method;
+/// }
+///
+/// fn attach(setup: &mut Setup, helper: &HelperAssembly) -> Result<()> {
+///     setup.attach(NativeMethods::new(helper, |method| match method {
+///         "Began" => Some(NativeCall::new(began)),
+///         _ => None,
+///     }))?;
+///     Ok(())
+/// }
+/// ```
 pub struct NativeMethods {
-    functions: fn(&str) -> Option<NativeCall>,
+    /// The name of the helper.
+    helper: String,
+    functions: Box<Functions>,
+    /// Passed before the arguments of the method.
+    first: Option<i32>,
     modules: Mutex<Vec<ModuleId>>,
+}
+
+impl fmt::Debug for NativeMethods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NativeMethods")
+            .field("helper", &self.helper)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The outputs of all helpers that write lines, by number.
+static OUTPUTS: Mutex<Vec<Arc<Output>>> = Mutex::new(Vec::new());
+
+fn write_line(output: i32, line: *const u16, length: i32) {
+    let output = lock(&OUTPUTS).get(output as usize).cloned();
+    if let Some(output) = output {
+        // SAFETY: as whoever has called `NativeMethods::lines` has promised.
+        let line = unsafe { text(line, length) };
+        output.append(&format!("{line}\n"));
+    }
 }
 
 impl NativeMethods {
     /// The functions by the names of the methods, with their parameter types.
     #[must_use]
-    pub fn new(functions: fn(&str) -> Option<NativeCall>) -> Self {
+    pub fn new(
+        helper: &HelperAssembly,
+        functions: impl Fn(&str) -> Option<NativeCall> + Send + Sync + 'static,
+    ) -> Self {
         Self {
-            functions,
+            helper: helper.props().name.clone(),
+            functions: Box::new(functions),
+            first: None,
             modules: Mutex::default(),
         }
     }
 
-    /// Takes a module that is loaded if it is the helper's, and returns whether it is.
+    /// The method `WriteLine(char* text, int length)` of a helper: it appends lines to an output. A write that fails in
+    /// managed code would throw into the program.
     ///
-    /// # Errors
+    /// # Safety
     ///
-    /// Those of the native calls.
-    pub fn find(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        helper: Option<&HelperAssembly>,
-    ) -> Result<bool> {
-        let (Some(helper), Some(assembly)) = (helper, info.module_info(module)?.assembly) else {
-            return Ok(false);
-        };
-        let is_helper = info.assembly_info(assembly)?.name == helper.props().name;
-        if is_helper {
-            self.loaded(module);
+    /// The helper passes text as for [`text`].
+    #[must_use]
+    pub unsafe fn lines(helper: &HelperAssembly, output: &Arc<Output>) -> Self {
+        let mut outputs = lock(&OUTPUTS);
+        outputs.push(Arc::clone(output));
+        let write = |method: &str| (method == "WriteLine").then(|| NativeCall::new(write_line));
+        Self {
+            first: Some(outputs.len() as i32 - 1),
+            ..Self::new(helper, write)
         }
-        Ok(is_helper)
     }
 
-    /// The helper is loaded.
-    pub fn loaded(&self, module: ModuleId) {
-        lock(&self.modules).push(module);
-    }
-
-    /// A module is unloaded.
-    pub fn unloaded(&self, module: ModuleId) {
-        lock(&self.modules).retain(|loaded| *loaded != module);
-    }
-
-    /// Replaces the body of a method with a function, and returns whether it is the helper's.
-    ///
-    /// # Errors
-    ///
-    /// Those of rewriting.
-    pub fn compiled(&self, method: &Method<'_>) -> Result<bool> {
-        if !lock(&self.modules).contains(&method.module()) {
-            return Ok(false);
-        }
-        if let Some(call) = (self.functions)(&method.name()?) {
-            pass_on(method, &call)?;
-        }
-        Ok(true)
+    /// Replaces the body of a method: it passes its arguments to the function.
+    fn pass_on(&self, method: &Method<'_>, call: &NativeCall) -> Result<()> {
+        method.rewrite(|body, cx| {
+            let mut code = Fragment::new();
+            if let Some(first) = self.first {
+                code.ldc_i4(first);
+            }
+            let arguments = call.params().len() - usize::from(self.first.is_some());
+            for number in 0..arguments as u16 {
+                code.ldarg(number);
+            }
+            code.append(&cx.call_native(call)?).ret();
+            body.prologue(&code)?;
+            Ok(())
+        })?;
+        Ok(())
     }
 }
 
-/// Replaces the body of a helper's method: it passes its arguments to the function.
-///
-/// # Errors
-///
-/// Those of rewriting.
-fn pass_on(method: &Method<'_>, call: &NativeCall) -> Result<()> {
-    method.rewrite(|body, cx| {
-        let mut code = Fragment::new();
-        for number in 0..call.params().len() as u16 {
-            code.ldarg(number);
+#[component]
+impl Component for NativeMethods {
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        _status: Hresult,
+    ) -> Result<()> {
+        if let Some(assembly) = info.module_info(module)?.assembly
+            && info.assembly_info(assembly)?.name == self.helper
+        {
+            lock(&self.modules).push(module);
         }
-        code.append(&cx.call_native(call)?).ret();
-        body.prologue(&code)?;
         Ok(())
-    })?;
-    Ok(())
+    }
+
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        lock(&self.modules).retain(|loaded| *loaded != module);
+        Ok(())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if !lock(&self.modules).contains(&method.module()) {
+            return Ok(());
+        }
+        match (self.functions)(&method.name()?) {
+            Some(call) => self.pass_on(&method, &call),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The text that a helper passes as a pointer and a length.

@@ -22,6 +22,7 @@ mod output;
 mod pace;
 pub mod private;
 mod program;
+mod requests;
 mod session;
 mod settings;
 #[cfg(target_os = "linux")]
@@ -33,6 +34,7 @@ pub use moments::{Moment, Report, When};
 pub use output::{Output, path_from_environment};
 pub use pace::Pace;
 pub use program::is_framework;
+pub use requests::Requests;
 pub use session::{Session, Tool};
 pub use settings::Settings;
 

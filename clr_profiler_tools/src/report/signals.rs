@@ -4,6 +4,12 @@
 //! So the handler only notes the signal and lets the thread continue. A thread of the profiler
 //! has the results written, and sends the signal again, to the same thread and with the same
 //! details: the program gets it a moment later than without the profiler.
+//!
+//! The crate `signal-hook` cannot do this. For each signal its handler calls the previous one, the runtime's, before its own
+//! actions: the program would end while the results are written. Where there was none, the signal has no effect unless it is raised
+//! again, without the details of its sender. A handler in place of the `SIG_IGN` of `nohup` is lost when a child
+//! calls `exec`, which would then die of the signal. And its handlers do not run on the alternate stack, which a thread of .NET
+//! needs after a stack overflow.
 
 use std::cell::UnsafeCell;
 use std::io;

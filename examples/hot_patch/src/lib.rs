@@ -1,21 +1,19 @@
 //! Counts the calls of named methods, switched on and off while the program runs.
 
-mod control;
+mod command;
 mod counts;
 mod table;
 
-use std::env;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOptions};
-use report::{Moment, Output, Report, When, failures, lock};
+use clr_profiler_tools::report::{
+    Moment, Output, Report, Requests, Settings, Tool, When, failures, lock,
+};
 
-use control::{Command, Control};
 use table::Table;
 
 /// How often the control file is read.
@@ -36,27 +34,7 @@ pub struct HotPatch {
 
 #[profiler(clsid = "7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46")]
 impl Profiler for HotPatch {
-    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
-        let control =
-            env::var_os("HOT_PATCH_CONTROL").unwrap_or_else(|| "hot_patch.control".into());
-        let output = env::var_os("HOT_PATCH_OUTPUT").unwrap_or_else(|| "hot_patch.txt".into());
-        Self::start(info, setup, control, output)
-    }
-
-    // The environment is the program's, not that of the attaching process: two lines instead.
-    fn initialize_for_attach(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        client_data: &[u8],
-    ) -> Result<Self> {
-        let text = str::from_utf8(client_data).map_err(Error::other)?;
-        let Some((control, output)) = text.split_once('\n') else {
-            return Err(Error::other(
-                "the client data are two lines: the control file and the file of the results",
-            ));
-        };
-        Self::start(info, setup, control.into(), output.into())
-    }
+    clr_profiler_tools::start_as_tool!();
 
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         lock(&self.table).counted.forget(module);
@@ -69,24 +47,19 @@ impl Profiler for HotPatch {
     }
 }
 
-impl HotPatch {
-    fn start(
-        info: &ProfilerInfo,
-        setup: &mut Setup,
-        control: OsString,
-        output: OsString,
-    ) -> Result<Self> {
+impl Tool for HotPatch {
+    fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("hot_patch", setup);
-        let output = Output::whole(PathBuf::from(output))?;
-        let mut control = Control::new(&PathBuf::from(control))?;
+        let output = Output::whole(settings.path("HOT_PATCH_OUTPUT", "hot_patch.txt"))?;
+        let control = settings.path("HOT_PATCH_CONTROL", "hot_patch.control");
+        let mut control = Requests::new(&control)?;
         let table = Arc::new(Mutex::new(Table::new()));
         let rejit = setup.attach(Rejit::new(RejitOptions::default(), {
             let (table, count) = (Arc::clone(&table), counts::call(info));
             move |info, module, method, control| {
                 control.rewrite(info, module, method, |body, cx| {
-                    let number = lock(&table)
-                        .counted
-                        .number((module, method), cx.full_name())?;
+                    let place = (module, method);
+                    let number = lock(&table).counted.number(place, cx.full_name())?;
                     let mut code = Fragment::new();
                     code.ldc_i4(number as i32).append(&cx.call_native(&count)?);
                     body.prologue(&code)?;
@@ -95,8 +68,8 @@ impl HotPatch {
                 Ok(())
             }
         }))?;
-        lock(&table).follow(&rejit, control.lines());
         // Commands from before the program begins are effective from its first calls on.
+        lock(&table).follow(&rejit, control.lines());
         let report = Report::start(When::every(LOOK), {
             let (table, info) = (Arc::clone(&table), info.clone());
             let mut written: Option<Instant> = None;
@@ -112,21 +85,8 @@ impl HotPatch {
                 drop(table);
                 output.replace(|file| file.write_all(text.as_bytes()))
             }
-        });
-        Ok(Self {
-            table,
-            report: report?,
-        })
-    }
-}
-
-impl Command {
-    fn obey(self, rejit: &Rejit) {
-        match self {
-            Self::On(name) => rejit.request_pattern(&name),
-            Self::Off(name) => rejit.revert_pattern(&name),
-            Self::AllOff => rejit.revert_all(),
-        }
+        })?;
+        Ok(Self { table, report })
     }
 }
 

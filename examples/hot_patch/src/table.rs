@@ -9,7 +9,7 @@ use clr_profiler::Overhead;
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOutcome, RejitState};
 
-use crate::control::Command;
+use crate::command::Command;
 use crate::counts::Counted;
 
 /// The limit of the history.

@@ -1,7 +1,8 @@
 //! Shows the results of the methods of a .NET program.
 
 mod native;
-mod options;
+
+use std::sync::Arc;
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::symbol::MethodSymbol;
@@ -9,10 +10,8 @@ use clr_profiler::il::wrap::Wrap;
 use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{HelperAssembly, ReentrancyGuard, RewriteContext};
-use report::helper::NativeMethods;
-use report::{Report, When, failures};
-
-use options::Options;
+use clr_profiler_tools::report::helper::NativeMethods;
+use clr_profiler_tools::report::{Output, Report, Settings, When, failures, methods_or_all};
 
 /// The profiler.
 #[expect(
@@ -20,9 +19,6 @@ use options::Options;
     reason = "public to be composed with others"
 )]
 pub struct ReturnInspector {
-    helper: Option<HelperAssembly>,
-    /// Writes the lines of the inspector.
-    writer: NativeMethods,
     report: Report,
 }
 
@@ -30,28 +26,40 @@ pub struct ReturnInspector {
 impl Profiler for ReturnInspector {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         failures::watch("return_inspector", setup);
-        let options = Options::from_environment()?;
-        // Without it, methods call this library directly.
-        let helper = match options.native {
-            true => None,
-            false => Some(HelperAssembly::open(&options.helper)?),
-        };
-        let writer = native::start(info, &options)?;
+        let settings = Settings::from_environment();
+        let methods = methods_or_all("RETURN_INSPECTOR_METHODS")?;
+        let output = settings.path("RETURN_INSPECTOR_OUTPUT", "returns.txt");
+        let output = Arc::new(Output::lines(output)?);
+        let is_native = settings.is_set("RETURN_INSPECTOR_NATIVE");
         let mut instrumentation = Instrumentation::new().report(|outcome, _| {
             if let Some(problem) = &outcome.problem {
                 failures::add("refused", format_args!("{}: {problem}", outcome.name));
             }
         });
-        if options.framework {
+        if settings.is_set("RETURN_INSPECTOR_FRAMEWORK") {
+            if !is_native {
+                return Err(Error::other(
+                    "--framework needs --native: the core library cannot call a helper assembly",
+                ));
+            }
             // Most of the framework is precompiled: otherwise its methods would be compiled one by one, when their
             // precompiled code is rejected.
             setup.add_events(EventMask::DISABLE_ALL_NGEN_IMAGES);
             instrumentation = instrumentation.framework();
         }
-        let methods = options.methods;
-        instrumentation = match helper.clone() {
-            None => instrumentation.edit(methods, native::inspect),
-            Some(helper) => {
+        instrumentation = match is_native {
+            // Methods call this library directly.
+            true => {
+                native::start(info, &output)?;
+                instrumentation.edit(methods, native::inspect)
+            }
+            false => {
+                // Next to this source, unless the profiler was moved.
+                let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Inspector.dll");
+                let helper = settings.path("RETURN_INSPECTOR_HELPER", helper);
+                let helper = HelperAssembly::open(helper)?;
+                // SAFETY: the inspector pins a string, and passes its address and its length.
+                setup.attach(unsafe { NativeMethods::lines(&helper, &output) })?;
                 // Keeps the inspector from inspecting itself.
                 let guard = ReentrancyGuard::new()?;
                 let instrumentation = instrumentation.helper(&helper);
@@ -59,42 +67,12 @@ impl Profiler for ReturnInspector {
             }
         };
         setup.attach(instrumentation)?;
-        Ok(Self {
-            helper,
-            writer,
-            report: Report::start(When::default(), {
-                let info = info.clone();
-                move |_| {
-                    native::end(&info.overhead());
-                    Ok(())
-                }
-            })?,
-        })
-    }
-
-    fn module_load_finished(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        _: Hresult,
-    ) -> Result<()> {
-        self.writer.find(info, module, self.helper.as_ref())?;
-        Ok(())
-    }
-
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.writer.unloaded(module);
-        Ok(())
-    }
-
-    fn jit_compilation_started(
-        &self,
-        info: &ProfilerInfo,
-        function: FunctionId,
-        _is_safe_to_block: bool,
-    ) -> Result<()> {
-        self.writer.compiled(&info.method(function)?)?;
-        Ok(())
+        let info = info.clone();
+        let report = Report::start(When::default(), move |_| {
+            output.end(&format!("overhead: {}\n", info.overhead()));
+            Ok(())
+        })?;
+        Ok(Self { report })
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {

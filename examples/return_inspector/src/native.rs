@@ -1,7 +1,7 @@
 //! Results passed to this library, without managed code in between.
 
 use std::fmt::Display;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
@@ -9,12 +9,9 @@ use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{NativeCall, RewriteContext};
-use report::Output;
-use report::helper::{self, NativeMethods};
+use clr_profiler_tools::report::{Output, lock};
 
-use crate::options::Options;
-
-static OUTPUT: OnceLock<Output> = OnceLock::new();
+static OUTPUT: OnceLock<Arc<Output>> = OnceLock::new();
 
 /// The offsets of length and text in a string object.
 static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
@@ -22,33 +19,13 @@ static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
 /// The names of the methods by number: a call passes the number of its method.
 static METHODS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Opens the output, and returns the writer for the inspector.
-pub(crate) fn start(info: &ProfilerInfo, options: &Options) -> Result<NativeMethods> {
-    let output = Output::lines(options.output.clone())?;
+pub(crate) fn start(info: &ProfilerInfo, output: &Arc<Output>) -> Result<()> {
     let layout = info.string_layout2()?;
     let place = (layout.length_offset as usize, layout.buffer_offset as usize);
     // Set already if another runtime of this process has started the profiler, too.
     let _ = STRINGS.set(place);
-    let _ = OUTPUT.set(output);
-    Ok(NativeMethods::new(|name| {
-        (name == "WriteLine").then(|| NativeCall::new(write_line))
-    }))
-}
-
-/// Writes the line after the results.
-pub(crate) fn end(overhead: &impl Display) {
-    if let Some(output) = OUTPUT.get() {
-        output.end(&format!("overhead: {overhead}\n"));
-    }
-}
-
-fn write_line(text: *const u16, length: i32) {
-    // SAFETY: the inspector pins a string, and passes its address and length.
-    let mut line = unsafe { helper::text(text, length) };
-    line.push('\n');
-    if let Some(output) = OUTPUT.get() {
-        output.append(&line);
-    }
+    let _ = OUTPUT.set(Arc::clone(output));
+    Ok(())
 }
 
 /// Passes the result to a function of this library, if it is a primitive or a string.
@@ -56,51 +33,43 @@ pub(crate) fn inspect(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Res
     let returned = cx.return_type()?;
     let mut converted = Fragment::new();
     let call = match returned {
-        TypeSig::Bool => NativeCall::new(saw_bool),
+        TypeSig::Bool => NativeCall::new(|method, value: u8| saw(method, value != 0)),
         TypeSig::Char => NativeCall::new(saw_char),
         TypeSig::I1 | TypeSig::I2 | TypeSig::I4 | TypeSig::I8 => {
             converted.conv_i8();
-            NativeCall::new(saw_i8)
+            NativeCall::new(saw::<i64>)
         }
         TypeSig::U1 | TypeSig::U2 | TypeSig::U4 | TypeSig::U8 => {
             converted.conv_u8();
-            NativeCall::new(saw_u8)
+            NativeCall::new(saw::<u64>)
         }
         TypeSig::R4 | TypeSig::R8 => {
             converted.conv_r8();
-            NativeCall::new(saw_r8)
+            NativeCall::new(saw::<f64>)
         }
         TypeSig::String => NativeCall::new(saw_string),
         _ => return Ok(()),
     };
     let number = {
-        let mut methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut methods = lock(&METHODS);
         methods.push(cx.full_name().to_owned());
         methods.len() as i32 - 1
     };
     let call = cx.call_native(&call)?;
-    let is_string = returned == TypeSig::String;
-    // While a local pins the string, it is not moved.
-    let pinned = match is_string {
-        true => Some(body.add_local(TypeSig::Pinned(Box::new(returned)))?),
-        false => None,
+    // While a local pins a string, it is not moved.
+    let pinned = match returned {
+        TypeSig::String => Some(body.add_local(TypeSig::Pinned(Box::new(returned)))?),
+        _ => None,
     };
     let wrap = Wrap::new().replace_result(move |code, _, result| {
+        code.ldc_i4(number).ldloc(result);
         match pinned {
-            Some(pinned) => {
-                code.ldloc(result).stloc(pinned).ldc_i4(number);
-                code.ldloc(pinned)
-                    .conv_i()
-                    .append(&call)
-                    .ldnull()
-                    .stloc(pinned);
-            }
-            None => {
-                code.ldc_i4(number)
-                    .ldloc(result)
-                    .append(&converted)
-                    .append(&call);
-            }
+            Some(pinned) => code.stloc(pinned).ldloc(pinned).conv_i(),
+            None => code.append(&converted),
+        };
+        code.append(&call);
+        if let Some(pinned) = pinned {
+            code.ldnull().stloc(pinned);
         }
         code.ldloc(result);
     });
@@ -108,29 +77,9 @@ pub(crate) fn inspect(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Res
     Ok(())
 }
 
-fn saw_bool(method: i32, value: u8) {
-    saw(method, value != 0);
-}
-
 fn saw_char(method: i32, value: u16) {
-    saw(
-        method,
-        char::from_u32(u32::from(value))
-            .unwrap_or('\u{fffd}')
-            .escape_default(),
-    );
-}
-
-fn saw_i8(method: i32, value: i64) {
-    saw(method, value);
-}
-
-fn saw_u8(method: i32, value: u64) {
-    saw(method, value);
-}
-
-fn saw_r8(method: i32, value: f64) {
-    saw(method, value);
+    let value = char::from_u32(u32::from(value)).unwrap_or('\u{fffd}');
+    saw(method, value.escape_default());
 }
 
 fn saw_string(method: i32, string: *const u8) {
@@ -146,11 +95,8 @@ fn saw_string(method: i32, string: *const u8) {
     saw(method, format_args!("{:?}", String::from_utf16_lossy(text)));
 }
 
-fn saw(method: i32, value: impl Display) {
-    let name = {
-        let methods = METHODS.lock().unwrap_or_else(PoisonError::into_inner);
-        methods.get(method as usize).cloned()
-    };
+fn saw<T: Display>(method: i32, value: T) {
+    let name = lock(&METHODS).get(method as usize).cloned();
     if let (Some(output), Some(name)) = (OUTPUT.get(), name) {
         output.append(&format!("{name} = {value}\n"));
     }

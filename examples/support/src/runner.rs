@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, Program, ProgramKind, find_library};
-use report::private;
+use clr_profiler_tools::report::private;
 
 use crate::{Error, Example, Request, Result, runtime, samples};
 

@@ -40,9 +40,6 @@ static SPANS: LazyLock<Arc<Spans>> = LazyLock::new(Arc::default);
 )]
 pub struct MethodTracer {
     instrumentation: Arc<Instrumentation>,
-    helper: HelperAssembly,
-    /// The methods of the helper that begin and end spans.
-    spans: NativeMethods,
     report: Arc<Report>,
     session: Session,
 }
@@ -50,31 +47,6 @@ pub struct MethodTracer {
 #[profiler(clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48")]
 impl Profiler for MethodTracer {
     crate::start_as_tool!();
-
-    fn module_load_finished(
-        &self,
-        info: &ProfilerInfo,
-        module: ModuleId,
-        _: Hresult,
-    ) -> Result<()> {
-        self.spans.find(info, module, Some(&self.helper))?;
-        Ok(())
-    }
-
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.spans.unloaded(module);
-        Ok(())
-    }
-
-    fn jit_compilation_started(
-        &self,
-        info: &ProfilerInfo,
-        function: FunctionId,
-        _is_safe_to_block: bool,
-    ) -> Result<()> {
-        self.spans.compiled(&info.method(function)?)?;
-        Ok(())
-    }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         note_problems(&self.instrumentation);
@@ -107,6 +79,7 @@ impl Tool for MethodTracer {
             });
         let trace = TraceFile::create(options.output, options.limit)?;
         let report = Arc::new(report(info.clone(), trace, options.summary, exporter)?);
+        setup.attach(NativeMethods::new(&helper, native::of))?;
         let instrumentation = setup.attach(instrumentation)?;
         let session = Session::start(settings, info, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
@@ -121,8 +94,6 @@ impl Tool for MethodTracer {
         })?;
         Ok(Self {
             instrumentation,
-            helper,
-            spans: NativeMethods::new(native::of),
             report,
             session,
         })

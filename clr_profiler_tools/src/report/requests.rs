@@ -1,56 +1,41 @@
-//! The file or pipe with the commands.
+//! Requests of the user to a tool that runs.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use clr_profiler::il::pattern::MethodPattern;
-use clr_profiler::{Error, Result};
-use report::private;
+use crate::report::private;
 
-/// A command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Command {
-    On(MethodPattern),
-    Off(MethodPattern),
-    AllOff,
-}
-
-impl Command {
-    /// `None` for an empty line or a comment.
-    pub(crate) fn parse(line: &str) -> Result<Option<Self>> {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            return Ok(None);
-        }
-        let (word, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let name = name.trim();
-        let pattern = || {
-            let pattern = MethodPattern::parse(name);
-            pattern.map_err(|error| Error::other(format!("the pattern `{name}`: {error}")))
-        };
-        match (word, name) {
-            ("off", "") => Ok(Some(Self::AllOff)),
-            ("on", _) => Ok(Some(Self::On(pattern()?))),
-            ("off", _) => Ok(Some(Self::Off(pattern()?))),
-            _ => Err(Error::other(format!(
-                "`{line}` is no command: `on PATTERN`, `off PATTERN`, or `off` for all"
-            ))),
-        }
-    }
-}
-
-/// Reads the lines as they are added.
+/// The lines that are added to a file, or written into a pipe, while the program runs.
+///
+/// The file need not exist at first, and may be replaced or truncated. Only its user can send requests: see [`private`].
+///
+/// ```no_run
+/// use clr_profiler_tools::report::Requests;
+///
+/// # fn main() -> std::io::Result<()> {
+/// let mut requests = Requests::new("tool.control".as_ref())?;
+/// for line in requests.lines()? {
+///     println!("{line}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
-pub(crate) struct Control {
+pub struct Requests {
     path: PathBuf,
     file: Option<File>,
     /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
-impl Control {
-    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+impl Requests {
+    /// The lines of this file.
+    ///
+    /// # Errors
+    ///
+    /// The path is empty, or the current folder is unknown.
+    pub fn new(path: &Path) -> io::Result<Self> {
         Ok(Self {
             // The program may change its folder.
             path: std::path::absolute(path)?,
@@ -59,8 +44,12 @@ impl Control {
         })
     }
 
-    /// The lines since the last call. A file that does not exist yet has none.
-    pub(crate) fn lines(&mut self) -> io::Result<Vec<String>> {
+    /// The whole lines since the last call. A file that does not exist yet has none.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is another user's.
+    pub fn lines(&mut self) -> io::Result<Vec<String>> {
         if self.is_another() {
             self.file = None;
             self.rest.clear();
@@ -118,29 +107,13 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    #[test]
-    fn commands() {
-        let name = "A.B.C";
-        for (line, expected) in [
-            ("", None),
-            ("  # on A.B.C", None),
-            ("on A.B.C", Some(Command::On(name.parse().unwrap()))),
-            (" off   A.B.C ", Some(Command::Off(name.parse().unwrap()))),
-            ("off", Some(Command::AllOff)),
-        ] {
-            assert_eq!(Command::parse(line).unwrap(), expected, "{line}");
-        }
-        for line in ["on", "on C", "onn A.B.C", "A.B.C"] {
-            assert!(Command::parse(line).is_err(), "{line}");
-        }
-    }
+    use crate::report::output::tests::Folder;
 
     #[test]
     fn lines_come_when_they_are_whole() {
-        let path = std::env::temp_dir().join(format!("hot_patch-{}", std::process::id()));
-        let _ = std::fs::remove_file(&path);
-        let mut control = Control::new(&path).unwrap();
+        let folder = Folder::new("requests");
+        let path = folder.0.join("control");
+        let mut control = Requests::new(&path).unwrap();
         let none = Vec::<String>::new();
         assert_eq!(control.lines().unwrap(), none);
         let mut file = File::create(&path).unwrap();
@@ -157,6 +130,5 @@ mod tests {
         std::fs::write(&other, "on X.Y\n# and nothing else, but longer\n").unwrap();
         std::fs::rename(&other, &path).unwrap();
         assert_eq!(control.lines().unwrap().len(), 2);
-        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,0 +1,97 @@
+//! The code around a method.
+
+use std::sync::Arc;
+
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::TypeSig;
+use clr_profiler::il::symbol::MethodSymbol;
+use clr_profiler::il::wrap::{Caught, Wrap};
+use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{ReentrancyGuard, RewriteContext};
+use clr_profiler_tools::report::Settings;
+
+use crate::counters::Counters;
+
+pub(crate) struct Logging {
+    /// Keeps the logger from logging itself.
+    guard: ReentrancyGuard,
+    counters: Option<Arc<Counters>>,
+    time: bool,
+    swallow: bool,
+}
+
+fn logger(method: &str, signature: &str) -> MethodSymbol {
+    MethodSymbol::new("[Logger]Logger", method, signature)
+}
+
+impl Logging {
+    pub(crate) fn new(settings: &Settings, counters: Option<Arc<Counters>>) -> Result<Self> {
+        Ok(Self {
+            guard: ReentrancyGuard::new()?,
+            counters,
+            time: settings.is_set("METHOD_LOGGER_TIME"),
+            swallow: settings.is_set("METHOD_LOGGER_SWALLOW"),
+        })
+    }
+
+    /// Calls `Enter` before the code, and `Leave` after it, however it ends.
+    pub(crate) fn edit(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+        let name = cx.full_name().to_owned();
+        let arguments = self.arguments(cx, &name)?;
+        let enter = cx.guarded(body, &self.guard, |code| {
+            code.append(&arguments)
+                .call(logger("Enter", "void (int32, string, object)"));
+        })?;
+        let leave = cx.guarded(body, &self.guard, |code| {
+            code.ldstr(&name).call(logger("Leave", "void (string)"));
+        })?;
+        let mut wrap = Wrap::new().before(move |code, _| {
+            code.append(&enter);
+        });
+        if self.time {
+            let start = body.add_local(TypeSig::I8)?;
+            let took = cx.guarded(body, &self.guard, |code| {
+                code.ldstr(&name)
+                    .ldloc(start)
+                    .call(logger("Took", "void (string, int64)"));
+            })?;
+            wrap = wrap
+                .before(move |code, _| {
+                    code.call(logger("Now", "int64 ()")).stloc(start);
+                })
+                .finally(move |code, _| {
+                    code.append(&took);
+                });
+        }
+        if self.swallow {
+            let exception = "[corelib]System.Exception";
+            wrap = wrap.on_exception(exception, Caught::Swallow, move |code, _, exception| {
+                code.ldstr(&name)
+                    .ldloc(exception)
+                    .call(logger("Swallowed", "void (string, object)"));
+            });
+        }
+        wrap = wrap.finally(move |code, _| {
+            code.append(&leave);
+        });
+        body.wrap(&wrap, &cx.shape()?)?;
+        Ok(())
+    }
+
+    /// The arguments of `Enter`: the number of the call, the name, and the method's first argument.
+    fn arguments(&self, cx: &mut RewriteContext<'_>, name: &str) -> Result<Fragment> {
+        let mut code = Fragment::new();
+        let counters = self.counters.as_ref();
+        match counters.and_then(|counters| counters.of(cx.module())) {
+            Some(calls) => code.ldsfld(&calls).ldc_i4(1).add().dup().stsfld(&calls),
+            None => code.ldc_i4(-1),
+        };
+        code.ldstr(name);
+        match cx.signature().params.is_empty() {
+            true => code.ldnull(),
+            false => code.append(&cx.box_argument(u16::from(cx.signature().has_this))?.code),
+        };
+        Ok(code)
+    }
+}
