@@ -56,8 +56,9 @@ fn write_line(output: i32, line: *const u16, length: i32) {
     let output = lock(&OUTPUTS).get(output as usize).cloned();
     if let Some(output) = output {
         // SAFETY: as whoever has called `NativeMethods::lines` has promised.
-        let line = unsafe { text(line, length) };
-        output.append(&format!("{line}\n"));
+        let mut line = unsafe { text(line, length) };
+        line.push('\n');
+        output.append(&line);
     }
 }
 

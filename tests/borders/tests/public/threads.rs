@@ -108,6 +108,9 @@ fn what_is_declared_is_argued() {
                 folders.push(path);
                 continue;
             }
+            if path.extension().is_none_or(|extension| extension != "rs") {
+                continue;
+            }
             let lines = fs::read_to_string(&path).unwrap();
             for line in lines
                 .lines()
