@@ -345,7 +345,9 @@ impl Status {
     fn said(&self) -> Vec<String> {
         let lines = self.lines();
         let said = lines.iter().filter_map(|line| line.strip_prefix("said: "));
-        said.map(str::to_owned).collect()
+        let mut so_far = lines.iter().rev();
+        let so_far = so_far.find_map(|line| line.strip_prefix("so far: "));
+        said.chain(so_far).map(str::to_owned).collect()
     }
 
     fn stop_file(&self) -> PathBuf {

@@ -10,12 +10,17 @@ use crate::command::{clr, stderr, stdout, text};
 
 /// The program works while the command profiles it. Returns the message of the command.
 fn attached(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i32>) {
-    let (told, code, _) = watched(runtime, verb, output);
+    let (told, code, _) = watched(runtime, verb, "1", output);
     (told, code)
 }
 
 /// As `attached`, with the results of the program's work, the last one after the end of the command.
-fn watched(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i32>, Vec<String>) {
+fn watched(
+    runtime: &Runtime,
+    verb: &[&str],
+    seconds: &str,
+    output: &Path,
+) -> (String, Option<i32>, Vec<String>) {
     let launch = runtime.launch(&profilee("Hot"), &[]);
     let mut program = Running::start(launch.command().unwrap());
     assert_eq!(program.line(), "ready");
@@ -27,7 +32,7 @@ fn watched(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i
             "-p",
             &process,
             "--duration",
-            "1",
+            seconds,
             "-o",
             output.to_str().unwrap(),
         ],
@@ -110,7 +115,7 @@ fn trace() {
             "--otlp",
             "http://127.0.0.1:9/v1/traces",
         ];
-        let (told, code, results) = watched(runtime, &words, &folder.path("trace.json"));
+        let (told, code, results) = watched(runtime, &words, "2", &folder.path("trace.json"));
         assert_eq!(code, Some(0), "{told}");
         assert!(
             results.iter().all(|result| result == "93100300"),
@@ -142,7 +147,7 @@ fn patch() {
         let faults = folder.path("faults.txt");
         std::fs::write(&faults, "return 0 in 100 % of Hot.Program.Own\n").unwrap();
         let words = ["patch", "--faults", faults.to_str().unwrap()];
-        let (told, code, results) = watched(runtime, &words, &folder.path("patch.txt"));
+        let (told, code, results) = watched(runtime, &words, "4", &folder.path("patch.txt"));
         assert_eq!(code, Some(0), "{told}");
         // All calls of a run have the fault, and after the end none.
         assert!(

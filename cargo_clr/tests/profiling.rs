@@ -178,6 +178,29 @@ fn patch() {
     }
 }
 
+/// An exception that the program does not catch ends it, without the end of the tool.
+#[test]
+fn a_patched_program_that_crashes_has_its_line() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("patch.txt"));
+        let line = "throw System.TimeoutException \"no answer\" in 100 % of Hot.Program.Own";
+        fs::write(&faults, line).unwrap();
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        let words = ["patch", "--faults", given, "-o", file];
+        let command = clr_on(runtime, &words, &profilee("Hot"), &[]);
+        let finished = Finished::with_input(command, b"run\nend\n");
+        let told = finished.stderr;
+        assert_eq!(finished.status.code(), Some(128 + 6), "{told}");
+        assert!(
+            told.contains("System.TimeoutException: no answer"),
+            "{told}"
+        );
+        let counts = told.lines().filter(|line| line.contains(" faults in "));
+        assert_eq!(counts.count(), 1, "{told}");
+    }
+}
+
 #[test]
 fn patches_that_match_nothing_and_mistakes_are_said() {
     for runtime in runtimes() {

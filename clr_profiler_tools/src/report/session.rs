@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// Two settings control it. `CLR_TOOL_DURATION` is a number of milliseconds, after which the results are written and
 /// the profiler detaches, if it can. `CLR_TOOL_STATUS` is an existing file to which lines are appended: `started`, `error: ...`
-/// if the tool could not start, `said: ...` for its user, and `ended` when the results are complete. A file of the same name
+/// if the tool could not start, `said: ...` and `so far: ...` for its user, and `ended` when the results are complete. A file of the same name
 /// with the ending `.stop` ends the tool before its time.
 pub struct Session {
     status: Status,
@@ -80,6 +80,11 @@ impl Session {
     /// Passes a line to the user of the command, who sees it after the run. Without a command it is a no-op.
     pub fn say(settings: &Settings, words: impl fmt::Display) {
         Status::of(settings).line(&format!("said: {words}"));
+    }
+
+    /// As [`say`](Self::say), in place of an earlier line: the last one is shown, also if the program ends without notice.
+    pub fn say_so_far(settings: &Settings, words: impl fmt::Display) {
+        Status::of(settings).line(&format!("so far: {words}"));
     }
 
     /// The program ends, and the results are written.

@@ -45,6 +45,7 @@ impl Tool for FaultInjector {
             }
         });
         let instrumentation = setup.attach(instrumentation)?;
+        Session::say_so_far(settings, line(&faults, &instrumentation));
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (instrumentation, info) = (Arc::clone(&instrumentation), info.clone());
             let settings = settings.clone();
@@ -55,9 +56,7 @@ impl Tool for FaultInjector {
                     return Ok(());
                 }
                 let began = std::time::Instant::now();
-                if moment == Moment::End {
-                    Session::say(&settings, line(&faults, &instrumentation));
-                }
+                Session::say_so_far(&settings, line(&faults, &instrumentation));
                 let text = table(&faults, &instrumentation, &info);
                 let written = output.replace(|file| file.write_all(text.as_bytes()));
                 pace.written(began);
