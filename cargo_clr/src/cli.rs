@@ -158,6 +158,9 @@ pub(crate) struct Cpu {
     /// Count the time of threads that wait, too
     #[arg(long)]
     pub(crate) wall: bool,
+    /// Each stack begins with its thread
+    #[arg(long)]
+    pub(crate) threads: bool,
     #[command(flatten)]
     pub(crate) lines: Lines,
 }
@@ -388,6 +391,9 @@ Examples:
   cargo clr doctor -p 4711
   cargo clr doctor -- App.dll")]
 pub(crate) struct Doctor {
+    /// Examine the environment of this command with the files of an image or container, below this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["process", "program"])]
+    pub(crate) container_root: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: Json,
     #[command(flatten)]

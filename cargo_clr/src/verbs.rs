@@ -30,6 +30,7 @@ impl Profiles for Cpu {
             self.interval.map(|interval| interval.to_string()),
         )
         .flag("CPU_SAMPLER_WALL", self.wall)
+        .flag("CPU_SAMPLER_THREADS", self.threads)
         .flag("CPU_SAMPLER_LINES", self.lines.lines);
         tool.viewers = STACKS;
         Ok(tool)

@@ -44,10 +44,6 @@ impl Profiler for CpuSampler {
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         let stopped = self.sampler.stop();
         self.report.finish();
-        let samples = self.sampler.totals().samples;
-        if let Some(words) = lock(&self.profile).low_rate(samples) {
-            self.session.note(&words);
-        }
         self.session.end();
         stopped
     }
@@ -77,7 +73,7 @@ impl Tool for CpuSampler {
         }))?;
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (profile, sampler) = (Arc::clone(&profile), Arc::clone(&sampler));
-            let info = info.clone();
+            let (info, settings) = (info.clone(), settings.clone());
             let (mut pace, mut told) = (Pace::start(), Instant::now());
             move |moment| {
                 if options.progress && (told.elapsed() >= PROGRESS || moment != Moment::Meanwhile) {
@@ -97,6 +93,11 @@ impl Tool for CpuSampler {
                     .output
                     .replace(|file| profile.write(options.form, totals, overhead, file));
                 pace.written(began);
+                if moment == Moment::End
+                    && let Some(words) = profile.low_rate(totals.samples)
+                {
+                    Session::say(&settings, words);
+                }
                 written
             }
         })?);
