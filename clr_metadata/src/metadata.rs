@@ -201,6 +201,15 @@ impl<'a> Metadata<'a> {
         crate::rows::Decode::decode(self.tables.row(token.into())?)
     }
 
+    /// The offset in the input of the bytes of a row: of the file, if the metadata was read from one.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such row.
+    pub fn row_offset(&self, token: impl Into<Token>) -> Result<usize> {
+        self.tables.row(token.into()).map(|row| row.position())
+    }
+
     /// The values of all columns of a row, whatever its table.
     ///
     /// # Errors

@@ -29,6 +29,11 @@ impl<'a> RawRow<'a> {
         }
     }
 
+    /// The offset of the row in the input.
+    pub(crate) const fn position(&self) -> usize {
+        self.bytes.position(0)
+    }
+
     #[inline]
     pub(crate) fn number(&self, offset: usize, wide: bool) -> Result<u32> {
         if wide {

@@ -132,6 +132,14 @@ compile "$accesses.dll" core31 -pdb:embedded -reference:tests/profilees/Friend.d
     -reference:tests/profilees/Stranger.dll "$accesses/Program.cs"
 configure "$accesses.dll" 3.1.0
 
+# A program that patches in C# change, their assemblies, and attributes that are not there when they run.
+patched=tests/profilees/ManagedPatched
+compile "$patched/reference/0Harmony.dll" core31 -library "$patched/Harmony.cs"
+for name in Annotated Mistaken Plain Unbound; do
+    compile "$patched/$name.dll" core31 -library -pdb:embedded -reference:"$patched/reference/0Harmony.dll" \
+        -reference:"$patched.dll" "$patched/$name.cs"
+done
+
 # The program of every shape of method, some of them written in IL, some by a generator.
 shapes=tests/profilees/Shapes
 "$shapes/generate.sh" generated

@@ -107,11 +107,16 @@ impl Component for Instrumentation {
             return Ok(());
         };
         shared.own(info);
-        let rejits = shared.enter(module, false)?;
+        let mut problems = Vec::new();
+        let rejits = shared.enter(module, false, &mut problems)?;
         if let Some(rejit) = self.rejit.get() {
             rejit.request(rejits);
         }
-        shared.check_uses(module)
+        shared.check_uses(module)?;
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(Error::other(problems.join("; "))),
+        }
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
@@ -204,7 +209,10 @@ impl Component for Instrumentation {
         if is_first {
             shared.finish(key, name, &result);
         }
-        Ok(())
+        match shared.description.reports(&rules) && is_first {
+            true => result.map(drop),
+            false => Ok(()),
+        }
     }
 
     fn get_rejit_parameters(

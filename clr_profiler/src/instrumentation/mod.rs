@@ -27,7 +27,7 @@ use clr_profiler_il::wrap::Wrap;
 
 pub use outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
 pub use rules::IntoPatterns;
-pub(crate) use rules::parsed_patterns;
+pub(crate) use rules::{Group, is_framework, parsed_patterns};
 
 use rules::{Change, Description};
 use shared::Shared;
@@ -176,6 +176,34 @@ impl Instrumentation {
         let change = Change::Edit(Arc::new(edit));
         self.description
             .add_with(priority, replaces, patterns, change);
+        self
+    }
+
+    /// Adds the parts of a group, each a rule, which call a helper.
+    pub(crate) fn group(
+        mut self,
+        helper: Result<HelperAssembly>,
+        patterns: impl IntoIterator<Item = Arc<MethodPatterns>>,
+        group: Arc<dyn Group>,
+    ) -> Self {
+        let helper = match (helper, &self.description.helper) {
+            (Ok(_), Some(_)) => Err(Error::rule(
+                "Instrumentation::helper",
+                "an `Instrumentation` has one helper: attach another one for this assembly",
+            )),
+            (helper, _) => helper,
+        };
+        match helper {
+            Ok(helper) => self.description.helper = Some(helper),
+            Err(mistake) => {
+                let mistake = mistake.to_string();
+                self.description.mistake.get_or_insert(mistake);
+            }
+        }
+        for (part, patterns) in patterns.into_iter().enumerate() {
+            let change = Change::Part(Arc::clone(&group), part);
+            self.description.add_with(0, Ok(patterns), change);
+        }
         self
     }
 

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use super::MethodOutcome;
 use crate::error::{Error, Result};
+use crate::ids::ModuleId;
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
+use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::pattern::{MethodFacts, MethodPattern, MethodPatterns};
 use clr_profiler_il::symbol::MethodSymbol;
+use clr_profiler_il::token::MethodDef;
 use clr_profiler_il::wrap::Wrap;
 
 /// The changes and their methods; they do not change once the component is attached.
@@ -92,17 +95,51 @@ pub(super) enum Change {
     Wrap(Box<Wrap>),
     WrapEach(Arc<WrapEach>),
     Edit(Arc<Edit>),
+    /// The part of a group with this index.
+    Part(Arc<dyn Group>, usize),
+}
+
+/// Rules that change a method together: all parts that select it, in one change.
+pub(crate) trait Group: Send + Sync {
+    /// Why a part cannot change a method, which is looked at when its module is loaded.
+    fn check(
+        &self,
+        part: usize,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+    ) -> Result<()>;
+
+    /// Applies these parts to a body.
+    fn apply(
+        &self,
+        parts: &[usize],
+        body: &mut MethodBody,
+        cx: &mut RewriteContext<'_>,
+    ) -> Result<()>;
 }
 
 pub(super) type WrapEach = dyn Fn(&mut RewriteContext<'_>) -> Result<Wrap> + Send + Sync;
 pub(super) type Edit = dyn Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync;
 
+fn address(group: &Arc<dyn Group>) -> *const () {
+    Arc::as_ptr(group).cast()
+}
+
 impl Rule {
+    fn part(&self) -> Option<(&Arc<dyn Group>, usize)> {
+        match &self.change {
+            Change::Part(group, part) => Some((group, *part)),
+            _ => None,
+        }
+    }
+
     fn apply(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         let made;
         let wrap = match &self.change {
             Change::Edit(edit) => return edit(body, cx),
             Change::Wrap(wrap) => wrap,
+            Change::Part(group, part) => return group.apply(&[*part], body, cx),
             Change::WrapEach(make) => {
                 made = make(cx)?;
                 &made
@@ -200,9 +237,20 @@ impl Description {
         if let Some(helper) = &self.helper {
             cx.refer_to(helper)?;
         }
-        for index in rules {
-            if let Some(rule) = self.rules.get(*index as usize) {
+        let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        let mut groups: Vec<*const ()> = Vec::new();
+        for rule in rules.clone() {
+            let Some((group, _)) = rule.part() else {
                 rule.apply(body, cx)?;
+                continue;
+            };
+            // All parts of a group in place of the first one.
+            if !groups.contains(&address(group)) {
+                groups.push(address(group));
+                let parts = rules.clone().filter_map(Rule::part);
+                let parts = parts.filter(|(of, _)| address(of) == address(group));
+                let parts: Vec<usize> = parts.map(|(_, part)| part).collect();
+                group.apply(&parts, body, cx)?;
             }
         }
         Ok(())
@@ -226,6 +274,33 @@ impl Description {
         })
     }
 
+    /// Removes the rules that cannot change a method of a module, and returns the reasons.
+    pub(super) fn checked(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+        rules: &mut Vec<RuleIndex>,
+    ) -> Vec<String> {
+        let mut problems = Vec::new();
+        rules.retain(|index| {
+            let rule = self.rules.get(*index as usize);
+            let Some((group, part)) = rule.and_then(Rule::part) else {
+                return true;
+            };
+            let result = group.check(part, info, module, method);
+            problems.extend(result.as_ref().err().map(ToString::to_string));
+            result.is_ok()
+        });
+        problems
+    }
+
+    /// Whether a failure of one of these rules is reported at once, too.
+    pub(super) fn reports(&self, rules: &[RuleIndex]) -> bool {
+        let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        rules.any(|rule| rule.part().is_some())
+    }
+
     /// All patterns, in their order.
     pub(super) fn patterns(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
         self.rules.iter().flat_map(|rule| rule.patterns.counts())
@@ -239,7 +314,7 @@ const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "nets
 const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
 
 /// Whether an assembly is part of .NET, or created by it, by its name.
-pub(super) fn is_framework(assembly: &str) -> bool {
+pub(crate) fn is_framework(assembly: &str) -> bool {
     let first = assembly.split('.').next().unwrap_or_default();
     FAMILIES.contains(&first) || assembly == OF_DYNAMIC_METHODS
 }

@@ -104,8 +104,14 @@ impl Shared {
         lock(&self.table).end_removal();
     }
 
-    /// Searches a module for selected methods, and prepares it for them. Returns those that ReJIT has to change.
-    pub(super) fn enter(&self, module: ModuleId, is_loaded: bool) -> Result<Vec<MethodKey>> {
+    /// Searches a module for selected methods, and prepares it for them. Returns those that ReJIT has to change, and adds the
+    /// reasons for which rules do not change a method.
+    pub(super) fn enter(
+        &self,
+        module: ModuleId,
+        is_loaded: bool,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<MethodKey>> {
         let (info, description) = (&self.info, &self.description);
         let (facts, flags) = info.module_info2(module)?;
         let Some(assembly) = facts.assembly else {
@@ -134,7 +140,7 @@ impl Shared {
         if !lock(&self.table).begin_module(module, entry) {
             return Ok(Vec::new());
         }
-        let found = match search::find(info, module, description, is_framework) {
+        let mut found = match search::find(info, module, description, is_framework) {
             Ok(found) => found,
             Err(error) => {
                 let problem = format!("{assembly}: its methods cannot be read: {error}");
@@ -142,6 +148,13 @@ impl Shared {
                 return Err(error);
             }
         };
+        for (method, rules) in &mut found {
+            problems.extend(description.checked(info, module, *method, rules));
+        }
+        found.retain(|(_, rules)| !rules.is_empty());
+        for problem in problems.iter() {
+            lock(&self.table).add_problem(problem.clone());
+        }
         if found.is_empty() && !is_dynamic {
             lock(&self.table).end_module(module, None);
             return Ok(Vec::new());
@@ -408,7 +421,8 @@ impl Shared {
         for module in self.info.modules()? {
             let module = module?;
             let _idle = lock(&self.searching);
-            match self.enter(module, true) {
+            // The hook for failures is for callbacks: the outcomes have them.
+            match self.enter(module, true, &mut Vec::new()) {
                 Ok(methods) => {
                     rejit(methods);
                     // Its error is among the problems.

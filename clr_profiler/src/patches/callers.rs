@@ -28,14 +28,30 @@ use clr_profiler_il::token::{
 };
 
 /// A method that is called, as its caller refers to it.
-struct Callee {
+pub(super) struct Callee {
     /// The assembly of the reference.
     assembly: String,
     path: String,
+    /// The type as the caller refers to it.
+    parent: TypeToken,
     name: String,
     parameters: Vec<String>,
     /// Its parameters' names, if its definition is loaded.
     names: Vec<Option<String>>,
+}
+
+impl Callee {
+    pub(super) fn full_name(&self) -> String {
+        format!("{}.{}", self.path, self.name)
+    }
+
+    pub(super) fn parent(&self) -> TypeToken {
+        self.parent
+    }
+
+    pub(super) fn names(&self) -> &[Option<String>] {
+        &self.names
+    }
 }
 
 impl MethodFacts for Callee {
@@ -104,7 +120,11 @@ fn assembly_of(
 }
 
 /// The method that a token means; `None` for those that have no name, such as methods of arrays.
-fn callee(cx: &RewriteContext<'_>, token: Token, signature: &MethodSig) -> Result<Option<Callee>> {
+pub(super) fn callee(
+    cx: &RewriteContext<'_>,
+    token: Token,
+    signature: &MethodSig,
+) -> Result<Option<Callee>> {
     let metadata = cx.info().module_metadata(cx.module())?;
     let token = match MethodSpec::try_from(token) {
         Ok(instance) => metadata.method_spec_props(instance)?.parent,
@@ -135,6 +155,7 @@ fn callee(cx: &RewriteContext<'_>, token: Token, signature: &MethodSig) -> Resul
     let mut callee = Callee {
         assembly: assembly_of(cx, &metadata, class)?,
         path: nested_names(&metadata, class)?.join("+"),
+        parent,
         name,
         parameters: parameters.map(|one| cx.type_name(one)).collect(),
         names: vec![None; signature.params.len()],

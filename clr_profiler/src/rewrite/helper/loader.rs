@@ -154,6 +154,11 @@ fn assembly_of(helper: &HelperAssembly) -> Result<Fragment> {
             let default = format!("class {CONTEXT} ()");
             let load = format!("instance class {ASSEMBLY} (class [corelib]System.IO.Stream)");
             let length = i64::try_from(bytes.len()).map_err(Error::other)?;
+            // A module that is loaded before an assembly to which the helper refers has loaded it in vain: the next one finds it.
+            let (found, end) = (code.label(), code.label());
+            let is_loaded = address(helper.progress.loaded_address());
+            let by_name = format!("class {ASSEMBLY} (string)");
+            code.append(&is_loaded).volatile().ldind_i4().brtrue(found);
             code.call(MethodSymbol::new(CONTEXT, "get_Default", &default))
                 .append(&address(bytes.as_ptr().expose_provenance()))
                 .ldc_i8(length)
@@ -163,6 +168,11 @@ fn assembly_of(helper: &HelperAssembly) -> Result<Fragment> {
                     "instance void (uint8*, int64)",
                 ))
                 .callvirt(MethodSymbol::new(CONTEXT, "LoadFromStream", &load));
+            code.append(&is_loaded).ldc_i4(1).volatile().stind_i4();
+            code.br(end).mark(found).ldstr(&helper.props.name);
+            code.call(MethodSymbol::new(ASSEMBLY, "Load", &by_name))
+                .mark(end)
+                .nop();
         }
     }
     Ok(code)
@@ -210,6 +220,11 @@ fn load(
         code.mark(next);
         code.ldloc(token).ldc_i4(last).bge(end);
         code.ldloc(token).ldc_i4(1).add().stloc(token);
+        for row in &helper.unneeded {
+            code.ldloc(token);
+            code.ldc_i4(TYPE_REFS.saturating_add_unsigned(*row))
+                .beq(next);
+        }
         code.append(&step).ldloc(token).volatile().stind_i4();
         code.ldloc(module).ldloc(token).callvirt(&resolve).pop();
         code.br(next).mark(end);

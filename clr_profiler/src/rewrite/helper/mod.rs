@@ -97,6 +97,8 @@ pub struct HelperAssembly {
     props: AssemblyProps,
     /// The number of types of other assemblies that it refers to.
     type_refs: u32,
+    /// The rows of those that need not exist.
+    unneeded: Vec<u32>,
     progress: &'static Progress,
 }
 
@@ -190,8 +192,15 @@ impl HelperAssembly {
                 flags: manifest.flags,
             },
             type_refs: assembly.metadata.row_count(TokenTable::TYPE_REF),
+            unneeded: Vec::new(),
             progress: Progress::new(),
         })
+    }
+
+    /// Does without types of other assemblies that none of its code uses, by their rows.
+    pub(crate) fn without(mut self, types: Vec<u32>) -> Self {
+        self.unneeded = types;
+        self
     }
 
     /// The assembly of this name that is a startup hook: `DOTNET_STARTUP_HOOKS` contains its path.

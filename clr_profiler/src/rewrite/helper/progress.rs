@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::error::Error;
 use clr_profiler_il::token::{Token, TypeRef};
 
-/// Three numbers that inserted code writes, on threads of the program, and an error. They live as long as the process, as
+/// Four numbers that inserted code writes, on threads of the program, and an error. They live as long as the process, as
 /// that code may.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     step: AtomicU32,
     is_done: AtomicU32,
+    /// Whether the runtime has loaded it from memory, which it does only once.
+    is_loaded: AtomicU32,
     /// Whether the code of a method, which runs once, has failed.
     has_failed: AtomicU32,
     /// The first error of putting the code into a module.
@@ -72,6 +74,11 @@ impl Progress {
     /// The address at which the code of a method writes 1 if it fails.
     pub(super) fn failure_address(&self) -> usize {
         self.has_failed.as_ptr().addr()
+    }
+
+    /// The address at which the code writes 1 when it has loaded the helper from memory.
+    pub(super) fn loaded_address(&self) -> usize {
+        self.is_loaded.as_ptr().addr()
     }
 
     /// The address at which the code writes 1 in the end.

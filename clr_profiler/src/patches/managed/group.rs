@@ -1,0 +1,300 @@
+//! [`ManagedPatches`]: an assembly of patches, and its rules.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::bind::PatchMethod;
+use super::code::{self, OfCalls};
+use super::file::{self, PatchClass};
+use super::plan::OfClass;
+use super::{target, usage};
+use crate::error::{Error, Result};
+use crate::ids::ModuleId;
+use crate::instrumentation::{Group, Instrumentation, IntoPatterns, parsed_patterns};
+use crate::rewrite::{HelperAssembly, RewriteContext};
+use crate::runtime::ProfilerInfo;
+use clr_metadata::Assembly;
+use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::pattern::MethodPatterns;
+use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::token::MethodDef;
+
+/// Patches in C#: static methods of an assembly that run before, after or instead of methods of the program.
+///
+/// [`Instrumentation::managed_patches`] adds them to the rules. The values of the method are passed by the names of the
+/// parameters, in the way that Harmony has made known: `__instance`, the names of arguments, `ref __result`, `___field`,
+/// `__state`. Classes with Harmony's attributes are found by them, and need no Harmony at run time:
+///
+/// ```csharp
+/// [HarmonyPatch(typeof(Store), "Sell")]
+/// static class Discount
+/// {
+///     static void Postfix(ref Money __result) => __result = new Money(__result.Cents / 2);
+/// }
+/// ```
+///
+/// Classes without attributes get a [pattern](Self::class):
+///
+/// ```no_run
+/// use clr_profiler::instrumentation::Instrumentation;
+/// use clr_profiler::patches::ManagedPatches;
+/// use clr_profiler::prelude::*;
+///
+/// struct Discount;
+///
+/// #[profiler(clsid = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A2D")]
+/// impl Profiler for Discount {
+///     fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+///         let patches = ManagedPatches::open("/opt/shop/Patches.dll")?;
+///         let patches = patches.class("Discount", "Shop.Store.Sell")?;
+///         setup.attach(Instrumentation::new().managed_patches(patches))?;
+///         Ok(Discount)
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// The code of the method calls the patches directly. Methods of .NET are patched at their calls in the program, because
+/// the core library cannot refer to other assemblies.
+///
+/// # Errors
+///
+/// [`open`](Self::open), [`in_memory`](Self::in_memory) and [`class`](Self::class) report all that is wrong with the patches
+/// themselves. A patch that does not bind to a method is reported to [`Setup::on_failure`](crate::Setup::on_failure) when the
+/// method's module is loaded, and in [`Outcomes::problems`](crate::instrumentation::Outcomes::problems); no patch of its class then
+/// changes that method.
+pub struct ManagedPatches {
+    bytes: Cow<'static, [u8]>,
+    path: Option<PathBuf>,
+    /// The classes with patches, some of them twice.
+    classes: Vec<PatchClass>,
+    parts: Vec<Part>,
+}
+
+/// The patches of a class that have the same target.
+struct Part {
+    patterns: Arc<MethodPatterns>,
+    /// The methods whose calls are patched.
+    callees: Option<Arc<MethodPatterns>>,
+    methods: Vec<PatchMethod>,
+}
+
+/// Where calls are patched.
+const CALLERS: &str = "**; generated **";
+
+impl ManagedPatches {
+    /// The assembly in a file, with its classes that have Harmony's attributes.
+    ///
+    /// The program loads the file; if patches in it are not public, a copy in memory in which they are. The profiler never
+    /// frees that copy, and files next to the assembly are not found by it.
+    ///
+    /// # Errors
+    ///
+    /// That the file cannot be read or is no assembly; everything in its patches that is not supported.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let problem = |problem: &dyn fmt::Display| {
+            Error::other(format!("the patches {}: {problem}", path.display()))
+        };
+        let bytes = std::fs::read(path).map_err(|error| problem(&error))?;
+        let patches = Self::read(Cow::Owned(bytes), Some(path.to_owned()));
+        patches.map_err(|error| problem(&error))
+    }
+
+    /// The assembly with these bytes, with its classes that have Harmony's attributes.
+    ///
+    /// # Errors
+    ///
+    /// That this is no assembly; everything in its patches that is not supported.
+    pub fn in_memory(bytes: &'static [u8]) -> Result<Self> {
+        let patches = Self::read(Cow::Borrowed(bytes), None);
+        patches.map_err(|error| Error::other(format!("the patches in memory: {error}")))
+    }
+
+    fn read(bytes: Cow<'static, [u8]>, path: Option<PathBuf>) -> Result<Self> {
+        let assembly = Assembly::parse(&bytes).map_err(Error::other)?;
+        let own = assembly.metadata.manifest().map_err(Error::other)?.name;
+        let (classes, mut mistakes) = file::annotated(&assembly);
+        let mut parts = Vec::new();
+        for class in &classes {
+            match of_targets(class, own) {
+                Ok(found) => parts.extend(found),
+                Err(mistake) => mistakes.push(format!("the class {}: {mistake}", class.name)),
+            }
+        }
+        match mistakes.is_empty() {
+            true => Ok(Self {
+                bytes,
+                path,
+                classes,
+                parts,
+            }),
+            false => Err(Error::other(mistakes.join("; "))),
+        }
+    }
+
+    /// Adds the patches of a class without attributes, for the methods that [patterns](crate::il::pattern) select: those of its
+    /// methods that are called `Prefix`, `Postfix` and `Finalizer`.
+    ///
+    /// The class is named with its namespace, and nested ones as `Outer/Inner`. Of a class with attributes, the patterns are in
+    /// addition to them. Patterns without an assembly leave .NET alone, as in all rules.
+    ///
+    /// # Errors
+    ///
+    /// A mistake in the patterns; that there is no such class; everything in its patches that is not supported.
+    pub fn class(mut self, name: &str, patterns: impl IntoPatterns) -> Result<Self> {
+        let patterns = parsed_patterns(patterns)?;
+        let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
+        let class = assembly.metadata.find_type(name);
+        let class = class.ok_or_else(|| {
+            Error::other(format!("the assembly of the patches has no class {name}"))
+        })?;
+        let mut mistakes = Vec::new();
+        let read = file::read(&assembly, class, &mut mistakes)?;
+        if !mistakes.is_empty() {
+            return Err(Error::other(mistakes.join("; ")));
+        }
+        self.parts.push(Part {
+            patterns,
+            callees: None,
+            methods: read.methods.iter().map(|one| one.patch.clone()).collect(),
+        });
+        self.classes.push(read);
+        Ok(self)
+    }
+
+    /// The assembly to be loaded, in which the patches are public.
+    fn helper(&self) -> Result<HelperAssembly> {
+        let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
+        let unneeded = usage::unneeded_types(&assembly.metadata);
+        let public = file::public(&self.bytes, &assembly, &self.classes)?;
+        let helper = match (public, &self.path, &self.bytes) {
+            (Some(public), ..) => HelperAssembly::in_memory(Vec::leak(public)),
+            (None, Some(path), _) => HelperAssembly::open(path),
+            (None, None, Cow::Borrowed(bytes)) => HelperAssembly::in_memory(bytes),
+            (None, None, Cow::Owned(bytes)) => HelperAssembly::in_memory(bytes.clone().leak()),
+        };
+        Ok(helper?.without(unneeded))
+    }
+}
+
+/// The patches of a class with attributes, by their targets.
+fn of_targets(class: &PatchClass, own: &str) -> Result<Vec<Part>> {
+    let mut parts: Vec<(String, Part)> = Vec::new();
+    // Helper methods of a class whose patches have targets of their own are none.
+    let mut targets = Vec::new();
+    for method in &class.methods {
+        let annotations = match method.annotations.is_patch {
+            true => &method.annotations,
+            false => &class.annotations,
+        };
+        let (patterns, is_call) = annotations.target(own)?;
+        let key = patterns.patterns().iter().map(ToString::to_string);
+        let key = format!("{is_call} {}", key.collect::<Vec<_>>().join(";"));
+        targets.push((key, patterns, is_call, &method.patch));
+    }
+    for (key, patterns, is_call, patch) in targets {
+        if let Some((_, part)) = parts.iter_mut().find(|(known, _)| *known == key) {
+            part.methods.push(patch.clone());
+            continue;
+        }
+        let patterns = Arc::new(patterns);
+        let part = match is_call {
+            true => Part {
+                patterns: parsed_patterns(CALLERS)?,
+                callees: Some(patterns),
+                methods: vec![patch.clone()],
+            },
+            false => Part {
+                patterns,
+                callees: None,
+                methods: vec![patch.clone()],
+            },
+        };
+        parts.push((key, part));
+    }
+    Ok(parts.into_iter().map(|(_, part)| part).collect())
+}
+
+impl fmt::Debug for ManagedPatches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patches = self.parts.iter().flat_map(|part| &part.methods);
+        f.debug_struct("ManagedPatches")
+            .field("path", &self.path)
+            .field("patches", &patches.map(|one| &one.name).collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+impl Instrumentation {
+    /// Adds rules: patches in C#. Their assembly is the [helper](Self::helper) of the instrumentation.
+    ///
+    /// Of several prefixes, or postfixes, or finalizers of one method, that with the highest priority runs first, and of those
+    /// with the same one the first in the assembly. All of them together are one change, with the priority 0 of
+    /// [`Patch`](super::Patch).
+    ///
+    /// An assembly that cannot be loaded as a helper, or a second helper, is the error of
+    /// [`Setup::attach`](crate::Setup::attach).
+    pub fn managed_patches(self, patches: ManagedPatches) -> Self {
+        let helper = patches.helper();
+        let patterns: Vec<Arc<MethodPatterns>> = patches
+            .parts
+            .iter()
+            .map(|part| Arc::clone(&part.patterns))
+            .collect();
+        self.group(helper, patterns, Arc::new(Parts(patches.parts)))
+    }
+}
+
+struct Parts(Vec<Part>);
+
+impl Group for Parts {
+    fn check(
+        &self,
+        part: usize,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        method: MethodDef,
+    ) -> Result<()> {
+        let Some(part) = self.0.get(part).filter(|part| part.callees.is_none()) else {
+            return Ok(());
+        };
+        let target = target::of_method(info, module, method, None)?;
+        // What is not known yet is decided when the method is compiled.
+        let is_base =
+            |sig: &TypeSig, base: &str| target::derives(info, module, sig, base).unwrap_or(true);
+        let problems = part.methods.iter().map(|one| one.bind(&target, &is_base));
+        let problems: Vec<String> = problems.filter_map(|one| one.err()).flatten().collect();
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(Error::other(problems.join("; "))),
+        }
+    }
+
+    fn apply(
+        &self,
+        parts: &[usize],
+        body: &mut MethodBody,
+        cx: &mut RewriteContext<'_>,
+    ) -> Result<()> {
+        let parts = parts.iter().filter_map(|index| self.0.get(*index));
+        let calls = parts.clone().filter_map(|part| {
+            Some(OfCalls {
+                callees: part.callees.as_deref()?,
+                methods: &part.methods,
+            })
+        });
+        let calls: Vec<OfCalls<'_>> = calls.collect();
+        if !calls.is_empty() {
+            code::around_calls(&calls, body, cx)?;
+        }
+        let methods = parts.filter(|part| part.callees.is_none());
+        let classes: Vec<OfClass<'_>> = methods.map(|part| &part.methods[..]).collect();
+        match classes.is_empty() {
+            true => Ok(()),
+            false => code::around_method(&classes, body, cx),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Patches in C#: static methods of an assembly, which are bound to the values of a method by the names of their parameters.
+//!
+//! `file` reads the assembly: its classes, and by `attributes` their targets. `target` has the values of a method, `bind` binds
+//! parameters to them, without a runtime; `plan` decides on locals and code, `emit` generates it, and `code` inserts it, around
+//! methods and around calls.
+
+mod attributes;
+mod bind;
+mod code;
+mod emit;
+mod file;
+mod group;
+mod names;
+mod plan;
+mod target;
+mod usage;
+
+pub use group::ManagedPatches;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+// Patches without attributes: the profiler names their methods by patterns.
+using System;
+using System.Reflection;
+
+namespace Plain
+{
+    public static class Greeting
+    {
+        public static void Prefix(ref string who)
+        {
+            who = who == null ? null : who.ToUpperInvariant();
+        }
+    }
+
+    public static class Everything
+    {
+        public static int Calls;
+
+        public static void Prefix(MethodBase __originalMethod, object[] __args, object __instance, out DateTime __state)
+        {
+            __state = DateTime.UtcNow;
+        }
+
+        public static void Finalizer(Exception __exception, DateTime __state)
+        {
+            Calls += __state.Year > 2001 ? 1 : 1000000;
+        }
+    }
+
+    public static class Counted
+    {
+        public static void Postfix(ref int __result)
+        {
+            __result += Everything.Calls > 0 ? 7000 : 0;
+        }
+    }
+}

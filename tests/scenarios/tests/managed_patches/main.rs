@@ -1,0 +1,49 @@
+//! Patches in C# change methods of a program.
+
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::sync::Arc;
+
+use clr_profiler::instrumentation::Instrumentation;
+use clr_profiler::patches::ManagedPatches;
+use clr_profiler::prelude::*;
+use scenario_support::{clsid, log};
+
+/// Applies the patches of an assembly: those with attributes, and classes with the patterns that `PATCHES` lists.
+pub(crate) struct ManagedPatched {
+    instrumentation: Arc<Instrumentation>,
+}
+
+#[profiler(clsid = clsid("ManagedPatched"))]
+impl Profiler for ManagedPatched {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let path = env::var("PATCHES_FILE").map_err(Error::other)?;
+        let mut patches = match env::var_os("PATCHES_IN_MEMORY") {
+            Some(_) => ManagedPatches::in_memory(std::fs::read(path)?.leak()),
+            None => ManagedPatches::open(path),
+        }?;
+        for line in env::var("PATCHES").unwrap_or_default().lines() {
+            let (class, patterns) = line.split_once(' ').unwrap_or((line, ""));
+            patches = patches.class(class, patterns)?;
+        }
+        let all = Instrumentation::new().managed_patches(patches);
+        let all = all.report(|outcome, _| {
+            let (state, name) = (outcome.state.name(), &outcome.name);
+            let problem = outcome.problem.as_deref().unwrap_or_default();
+            log::line(format_args!("{state} {name} {problem}"));
+        });
+        Ok(Self {
+            instrumentation: setup.attach(all)?,
+        })
+    }
+
+    fn shutdown(&self, _: &ProfilerInfo) -> Result<()> {
+        for problem in self.instrumentation.outcomes().problems {
+            log::line(format_args!("problem {problem}"));
+        }
+        Ok(())
+    }
+}

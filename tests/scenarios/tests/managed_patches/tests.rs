@@ -1,0 +1,240 @@
+use clr_profiler_tests::{Finished, Scenario};
+
+use super::ManagedPatched;
+
+/// The lines of the program without a profiler.
+const PLAIN: &str = "\
+price 21
+greet hello you in shop, hello you times 2
+greet hello nobody in shop
+fields open 5 10 shop
+total 10
+set 5 base
+twice 8
+secret 5
+fill 2 filled 4 4
+move 11 2 18
+fails 0 System.InvalidOperationException: number 1 System.InvalidOperationException: number 2 System.InvalidOperationException: number 3
+never System.NotImplementedException: never
+ordered 2
+skipped 1000 2000
+renamed 12
+depth 20
+echo text 5 6
+swap 4 four lid
+numbers 0,0,
+paint 1
+length 3
+wrong 1
+all 1oneRed
+year now now 
+file System.IO.DirectoryNotFoundException: Could not find a part of the path '/nowhere/settings.json'.
+root 7
+wrong 0
+";
+
+/// Those with the patches of `Annotated.cs`.
+const ANNOTATED: &str = "\
+price 53024
+greet hello you in shop for you True, hello you times 2
+greet skipped for all False
+fields open 48 11 shop base
+total 20
+set 210 patched
+twice 12
+secret 15
+fill 20 filled! 104 4
+move 21 -1 42046
+fails 107 41 System.TimeoutException: instead of number 2 System.InvalidOperationException: number 3
+never 5
+ordered 100038
+skipped 10 7071
+renamed 36
+depth 21020
+echo other 505 506
+swap 4 four-five-Swap-True lid of Lid
+numbers 2,2,
+paint 2
+length 2
+wrong 1
+all 2one 3 Green
+year 2000 2000 
+file contents of /nowhere/settings.json by ReadAllText
+root 3
+wrong 0
+";
+
+fn patched(file: &str, patches: &str, tiered: &str) -> Scenario {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../profilees/ManagedPatched/");
+    Scenario::new("ManagedPatched")
+        .profiled_by::<ManagedPatched>()
+        .env("PATCHES_FILE", &format!("{folder}{file}"))
+        .env("PATCHES", patches)
+        .env("COMPlus_TieredCompilation", tiered)
+}
+
+fn prints(profiled: &Finished, name: &str, expected: &str) {
+    let log = &profiled.log;
+    assert_eq!(profiled.stdout, expected, "{name} {log}");
+    assert_eq!(profiled.stderr, "", "{name} {log}");
+    assert_eq!(profiled.status.code(), Some(6), "{name} {log}");
+}
+
+#[test]
+fn classes_with_attributes_work_as_they_are_written() {
+    for tiered in ["0", "1"] {
+        patched("Annotated.dll", "", tiered).on_each_runtime(|runtime, profiled| {
+            let log = &profiled.log;
+            prints(profiled, &runtime.name, ANNOTATED);
+            assert!(!log.contains("failed") && !log.contains("problem"), "{log}");
+        });
+    }
+}
+
+#[test]
+fn precompiled_and_profiled_code_has_the_patches_too() {
+    for variable in ["COMPlus_ReadyToRun", "COMPlus_TieredPGO", "COMPlus_TC_QuickJitForLoops"] {
+        let scenario = patched("Annotated.dll", "", "1").env(variable, "0");
+        scenario.on_each_runtime(|runtime, profiled| prints(profiled, &runtime.name, ANNOTATED));
+    }
+}
+
+/// Patches without attributes: their classes are public, so the runtime loads the file itself, or its bytes.
+#[test]
+fn classes_without_attributes_get_patterns() {
+    let patterns = "\
+Plain.Greeting ManagedPatched.Store.Greet(string)
+Plain.Everything ManagedPatched.Store.Price; ManagedPatched.Store.Greet
+Plain.Counted ManagedPatched.Methods.Renamed; ManagedPatched.Methods.Paint";
+    let scenario = patched("Plain.dll", patterns, "1");
+    let expected = PLAIN
+        .replace("hello you in", "hello YOU in")
+        .replace("renamed 12", "renamed 7012");
+    let problem = "the parameter `__result` of the patch Plain.Counted.Postfix does not bind to \
+                   ManagedPatched.Methods.Paint(ManagedPatched.Color): it is `ref int`, and the value is short: \
+                   declare it as `ref short`, or as `ref object`";
+    for scenario in [scenario.clone(), scenario.env("PATCHES_IN_MEMORY", "1")] {
+        scenario.on_each_runtime(|runtime, profiled| {
+            prints(profiled, &runtime.name, &expected);
+            let log = &profiled.log;
+            assert!(log.contains(&format!("problem {problem}\n")), "{log}");
+            // Reported when the module was loaded, before any method was changed.
+            let reported = log.lines().position(|line| line.contains("component") && line.contains(problem));
+            let changed = log.lines().position(|line| line.starts_with("instrumented"));
+            assert!(reported.is_some() && reported < changed, "{log}");
+        });
+    }
+}
+
+/// Each class of `Unbound.cs` with a method to which it does not bind, and the reason.
+const UNBOUND: &[(&str, &str, &str)] = &[
+    (
+        "NoArgument",
+        "Store.Price",
+        "the parameter `cuont` of the patch NoArgument.Prefix does not bind to ManagedPatched.Store.Price(int, string): the \
+         method has the parameters `count` (int), `item` (string); other names are `__instance`, `__result`",
+    ),
+    ("NoNumber", "Store.Price", "`__2` of the patch NoNumber.Prefix does not bind to"),
+    (
+        "OtherType",
+        "Store.Price",
+        "it is `string`, and the value is int: declare it as `int`, or as `object`",
+    ),
+    (
+        "OtherRef",
+        "Store.Price",
+        "it is `ref long`, and the value is int: declare it as `ref int`, or as `ref object`",
+    ),
+    (
+        "Derived",
+        "Store.Price",
+        "it is `System.Exception`, and the value is ManagedPatched.Store: declare it as `ManagedPatched.Store`, or as `object`",
+    ),
+    ("NoInstance", "Methods.Wrong", "the method is static, and has no instance"),
+    (
+        "RefInstance",
+        "Store.Price",
+        "`this` of a class cannot be replaced: declare it as `ManagedPatched.Store`, by value",
+    ),
+    ("NoResult", "Store.set_Total", "the method returns nothing"),
+    (
+        "OtherResult",
+        "Store.Price",
+        "it is `ref long`, and the value is int: declare it as `ref int`, or as `ref object`",
+    ),
+    (
+        "NoThrough",
+        "Store.Price",
+        "it is string, and the result that the patch gets and returns is int",
+    ),
+    (
+        "NoField",
+        "Store.Price",
+        "its type itself declares no field `totl`; there are `___opened`, `___Sign`, `___name`, `___total`",
+    ),
+    (
+        "OtherField",
+        "Store.Price",
+        "it is `ref long`, and the value is int: declare it as `ref int`, or as `ref object`",
+    ),
+    (
+        "StaticField",
+        "Store.Secrets",
+        "the field total belongs to an instance, and the method is static",
+    ),
+    ("ReadOnlyField", "Store.Price", "the field Sign is `static readonly`"),
+    ("EarlyException", "Store.Price", "only a finalizer gets the exception"),
+    ("OtherException", "Store.Price", "declare it as `System.Exception`, by value"),
+    (
+        "OtherOriginal",
+        "Store.Price",
+        "declare it as `System.Reflection.MethodBase` or `System.Reflection.MethodInfo`, by value",
+    ),
+    ("OtherArguments", "Store.Price", "declare it as `object[]`, by value"),
+    ("RefRun", "Store.Price", "declare it as `bool`, by value"),
+    ("RefResult", "Store.Price", "results by reference are not replaced"),
+    (
+        "Generic",
+        "Methods.Echo",
+        "it is `string`, and the value is !!0: declare it as `object`",
+    ),
+    (
+        "Stack",
+        "Methods.Length",
+        "does not bind to ManagedPatched.Methods.Length(System.Span<int>): no object can have the value: the type is \
+         restricted to the stack",
+    ),
+    (
+        "TwoStates",
+        "Store.Price",
+        "`__state` is int in the patch TwoStates.Prefix, and string in the patch TwoStates.Postfix: the patches of a class \
+         share it",
+    ),
+    (
+        "OneOfTwo",
+        "Methods.Wrong",
+        "it is `ref string`, and the value is int",
+    ),
+];
+
+#[test]
+fn patches_that_do_not_bind_are_named_and_change_nothing() {
+    let lines = UNBOUND.iter().map(|(class, method, _)| format!("{class} ManagedPatched.{method}"));
+    let lines: Vec<String> = lines.collect();
+    patched("Unbound.dll", &lines.join("\n"), "1").on_each_runtime(|runtime, profiled| {
+        prints(profiled, &runtime.name, PLAIN);
+        let log = &profiled.log;
+        for (class, _, reason) in UNBOUND {
+            assert!(log.contains(reason), "{} {class}: {reason}\n{log}", runtime.name);
+        }
+        assert!(!log.contains("instrumented "), "{log}");
+    });
+}
+
+#[test]
+fn a_mistaken_assembly_is_refused_whole() {
+    patched("Mistaken.dll", "", "1").on_each_runtime(|runtime, profiled| {
+        prints(profiled, &runtime.name, PLAIN);
+        assert!(!profiled.log.contains("instrumented "), "{}", profiled.log);
+    });
+}
