@@ -140,6 +140,9 @@ for name in Annotated Mistaken Plain Unbound; do
         -reference:"$patched.dll" "$patched/$name.cs"
 done
 
+compile "$patched/Guide.dll" core31 -library -pdb:embedded -reference:"$patched/reference/0Harmony.dll" \
+    -reference:examples/support/samples/Sample.dll "$patched/Guide.cs"
+
 # The program of every shape of method, some of them written in IL, some by a generator.
 shapes=tests/profilees/Shapes
 "$shapes/generate.sh" generated

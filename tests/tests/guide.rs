@@ -34,6 +34,8 @@ const ANNOUNCER: &str = "6B0F7C6E-2B8C-4C53-9D0B-0B6C5F3C7A12";
 const CALL_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F631";
 const RESULT_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F632";
 const GUARDS: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F633";
+const PATCHER: &str = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A26";
+const LIMITER: &str = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A27";
 const SWITCH: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E80C";
 
 fn scenario(program: &str) -> Scenario {
@@ -411,6 +413,47 @@ fn calls_are_logged_by_another_assembly() {
         assert!(log.contains(&"> Shop.Store..ctor()"), "{log:#?}");
         assert!(log.iter().all(|line| line.contains(" Shop.Store.")));
     });
+}
+
+/// The patches in C# are those of `Guide.cs`, which is compiled.
+#[test]
+fn patches_in_csharp_change_the_sample() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let chapter = std::fs::read_to_string(root.join("../docs/src/patches-in-csharp.md")).unwrap();
+    let source = root.join("profilees/ManagedPatched/Guide.cs");
+    let compiled = std::fs::read_to_string(source).unwrap();
+    let blocks: Vec<&str> = chapter.split("```csharp\n").skip(1).collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let block = block.split("\n```").next().unwrap();
+        assert!(compiled.contains(block), "{block}");
+    }
+    let patches = root.join("profilees/ManagedPatched/Guide.dll");
+    let scenario = sample().env("PATCHES", patches.to_str().unwrap());
+    let patched = |profiler: &str, changes: &[(&str, &str)]| {
+        scenario.clone().profiler(profiler).compare(|plain, profiled| {
+            let lines = plain.stdout.lines().take(3).zip(profiled.stdout.lines());
+            let lines: Vec<(&str, &str)> = lines.collect();
+            assert_eq!(lines, changes, "{}", profiled.stderr);
+            assert_eq!(profiled.stderr, "");
+        });
+    };
+    patched(
+        PATCHER,
+        &[
+            ("sold 3 apple for 1.05", "sold 3 apple for 0.52"),
+            ("sold 40 plum for 4.80", "sold 40 plum for 2.40"),
+            ("refused: no pear left", "refused: no pear left"),
+        ],
+    );
+    patched(
+        LIMITER,
+        &[
+            ("sold 3 apple for 1.05", "sold 3 apple for 0.52"),
+            ("sold 40 plum for 4.80", "sold 40 plum for 0.60"),
+            ("refused: no pear left", "sold 5 pear for 0.00"),
+        ],
+    );
 }
 
 #[test]
