@@ -431,12 +431,15 @@ fn patches_in_csharp_change_the_sample() {
     let patches = root.join("profilees/ManagedPatched/Guide.dll");
     let scenario = sample().env("PATCHES", patches.to_str().unwrap());
     let patched = |profiler: &str, changes: &[(&str, &str)]| {
-        scenario.clone().profiler(profiler).compare(|plain, profiled| {
-            let lines = plain.stdout.lines().take(3).zip(profiled.stdout.lines());
-            let lines: Vec<(&str, &str)> = lines.collect();
-            assert_eq!(lines, changes, "{}", profiled.stderr);
-            assert_eq!(profiled.stderr, "");
-        });
+        scenario
+            .clone()
+            .profiler(profiler)
+            .compare(|plain, profiled| {
+                let lines = plain.stdout.lines().take(3).zip(profiled.stdout.lines());
+                let lines: Vec<(&str, &str)> = lines.collect();
+                assert_eq!(lines, changes, "{}", profiled.stderr);
+                assert_eq!(profiled.stderr, "");
+            });
     };
     patched(
         PATCHER,

@@ -234,10 +234,13 @@ impl Description {
         body: &mut MethodBody,
         cx: &mut RewriteContext<'_>,
     ) -> Result<()> {
-        if let Some(helper) = &self.helper {
+        let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        // Groups do so themselves where they insert calls.
+        if let Some(helper) = &self.helper
+            && rules.clone().any(|rule| rule.part().is_none())
+        {
             cx.refer_to(helper)?;
         }
-        let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
         let mut groups: Vec<*const ()> = Vec::new();
         for rule in rules.clone() {
             let Some((group, _)) = rule.part() else {

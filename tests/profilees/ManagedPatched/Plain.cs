@@ -27,6 +27,15 @@ namespace Plain
         }
     }
 
+    // Of the program `Waits`; private, so that the runtime loads a copy in memory.
+    internal static class Thousand
+    {
+        private static void Postfix(ref int __result)
+        {
+            __result += 1000;
+        }
+    }
+
     public static class Counted
     {
         public static void Postfix(ref int __result)

@@ -45,6 +45,8 @@ pub(super) struct PatchMethod {
     pub(super) parameters: Vec<Parameter>,
     pub(super) result: Option<PatchType>,
     pub(super) symbol: clr_profiler_il::symbol::MethodSymbol,
+    /// The assemblies of the types in its signature, without its own and those of .NET.
+    pub(super) assemblies: Vec<Box<str>>,
     pub(super) priority: i32,
 }
 
@@ -324,6 +326,21 @@ impl PatchMethod {
     }
 }
 
+/// Why the patches of a class cannot share their state.
+pub(super) fn state_problem(class: &[PatchMethod]) -> Option<String> {
+    let mut states = class.iter().flat_map(|patch| {
+        let states = patch.parameters.iter();
+        let states = states.filter(|one| &*one.name == "__state");
+        states.map(move |one| (patch, &one.class))
+    });
+    let (first, known) = states.next()?;
+    let (other, class) = states.find(|(_, class)| class.text != known.text)?;
+    Some(format!(
+        "`__state` is {} in the patch {}, and {} in the patch {}: the patches of a class share it",
+        known.shown, first.name, class.shown, other.name
+    ))
+}
+
 /// The argument with a name, or with a number: `__0`.
 fn argument(name: &str, target: &Target) -> Result<usize, String> {
     if let Some(Ok(number)) = name.strip_prefix("__").map(str::parse::<usize>) {
@@ -369,6 +386,12 @@ fn form(parameter: &Parameter, class: &TargetType, is_base: &IsBase<'_>) -> Resu
         _ => {}
     }
     let by_ref = if parameter.is_by_ref { "ref " } else { "" };
+    if *wanted.shown == *class.shown {
+        return Err(format!(
+            "it is `{}`, and the value is `{}`: types of the same name",
+            wanted.text, class.text
+        ));
+    }
     let here = match is_generic(&class.sig) {
         // All instances share the code.
         true => format!("declare it as `{by_ref}object`"),
@@ -390,5 +413,143 @@ fn is_generic(sig: &TypeSig) -> bool {
         TypeSig::GenericInstance { arguments, .. } => arguments.iter().any(is_generic),
         TypeSig::SzArray(of) | TypeSig::ByRef(of) | TypeSig::Pointer(of) => is_generic(of),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clr_profiler_il::symbol::MethodSymbol;
+
+    fn class(text: &str, shown: &str) -> PatchType {
+        PatchType {
+            shown: shown.into(),
+            text: text.into(),
+            symbol: text.into(),
+            is_reference: text.starts_with("class ") || text == OBJECT,
+        }
+    }
+
+    fn patch(kind: Kind, parameters: &[(&str, &str, bool)], result: Option<&str>) -> PatchMethod {
+        let parameters = parameters.iter().map(|(name, text, is_by_ref)| Parameter {
+            own: (*name).into(),
+            name: (*name).into(),
+            class: class(text, text.trim_start_matches("class [B]")),
+            is_by_ref: *is_by_ref,
+        });
+        PatchMethod {
+            name: "Shop.Patch".into(),
+            kind,
+            parameters: parameters.collect(),
+            result: result.map(|text| class(text, text)),
+            symbol: MethodSymbol::new("[P]Shop", "Patch", "void ()"),
+            assemblies: Vec::new(),
+            priority: 400,
+        }
+    }
+
+    fn target() -> Target {
+        let of = |text: &str, sig: TypeSig| TargetType {
+            shown: text.trim_start_matches("class [A]").to_owned(),
+            text: text.to_owned(),
+            sig,
+        };
+        let parameter = |name: &str, class: TargetType, is_by_ref: bool| TargetParameter {
+            name: Some(name.to_owned()),
+            class,
+            is_by_ref,
+        };
+        let store = of("class [A]Store", TypeSig::Object);
+        Target {
+            name: "Store.Sell(int, ref string)".to_owned(),
+            this: Some(parameter("", store, false)),
+            parameters: vec![
+                parameter("count", of("int", TypeSig::I4), false),
+                parameter("item", of("string", TypeSig::String), true),
+            ],
+            result: Some(of("long", TypeSig::I8)),
+            fields: Vec::new(),
+            is_call: false,
+        }
+    }
+
+    #[test]
+    fn names_bind_to_values() {
+        let parameters = [
+            ("__instance", "class [A]Store", false),
+            ("count", "int", true),
+            ("__1", "string", false),
+            ("item", "object", true),
+            ("__result", "object", false),
+            ("__state", "short", true),
+            ("__originalMethod", METHOD_BASE, false),
+            ("__runOriginal", "bool", false),
+            ("__args", "object[]", false),
+        ];
+        let bound = patch(Kind::Prefix, &parameters, None).bind(&target(), &|_, _| false);
+        let expected = [
+            (Value::This, Form::Value),
+            (Value::Argument(0), Form::Address),
+            (Value::Argument(1), Form::Value),
+            (Value::Argument(1), Form::BoxedAddress),
+            (Value::Result, Form::Boxed),
+            (Value::State, Form::Address),
+            (Value::Original, Form::Value),
+            (Value::RunOriginal, Form::Value),
+            (Value::Arguments, Form::Value),
+        ];
+        assert_eq!(bound.unwrap(), expected);
+        let based = [("__instance", "class [A]Base", false)];
+        let based = patch(Kind::Postfix, &based, None);
+        assert!(
+            based
+                .bind(&target(), &|_, base| base == "class [A]Base")
+                .is_ok()
+        );
+        assert!(based.bind(&target(), &|_, _| false).is_err());
+    }
+
+    #[test]
+    fn types_of_the_same_name_are_told_apart() {
+        let other = patch(
+            Kind::Prefix,
+            &[("__instance", "class [B]Store", false)],
+            None,
+        );
+        let problems = other.bind(&target(), &|_, _| false).unwrap_err();
+        let expected = "the parameter `__instance` of the patch Shop.Patch does not bind to Store.Sell(int, ref string): it \
+                        is `class [B]Store`, and the value is `class [A]Store`: types of the same name";
+        assert_eq!(problems, [expected]);
+    }
+
+    #[test]
+    fn there_are_no_finalizers_and_fields_at_calls() {
+        let call = Target {
+            is_call: true,
+            ..target()
+        };
+        let finalizer = patch(Kind::Finalizer, &[("___total", "int", false)], None);
+        let problems = finalizer.bind(&call, &|_, _| false).unwrap_err();
+        assert_eq!(problems.len(), 2);
+        assert!(problems[0].contains("is a finalizer: there are none around calls"));
+        assert!(problems[1].contains("there are no fields at calls"));
+    }
+
+    #[test]
+    fn prefixes_without_effects_are_known() {
+        type Case<'a> = (&'a [(&'a str, &'a str, bool)], Option<&'a str>, bool);
+        let cases: [Case<'_>; 7] = [
+            (&[("count", "int", false)], None, false),
+            (&[("__instance", "class [A]Store", false)], None, false),
+            (&[("__state", "object", true)], None, false),
+            (&[("item", "class [A]Item", false)], None, true),
+            (&[("count", "int", true)], None, true),
+            (&[("__args", "class object[]", false)], None, true),
+            (&[], Some("bool"), true),
+        ];
+        for (parameters, result, expected) in cases {
+            let patch = patch(Kind::Prefix, parameters, result);
+            assert_eq!(patch.has_effects(), expected, "{parameters:?} {result:?}");
+        }
     }
 }

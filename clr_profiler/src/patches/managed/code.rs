@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::bind::{PatchMethod, Target, TargetParameter};
 use super::emit::At;
 use super::plan::{Call, OfClass, Original, Plan};
-use super::target;
+use super::target::{self, Types};
 use crate::error::{Error, Result};
-use crate::info::CorProfilerInfo;
 use crate::patches::plan::is_value_type;
 use crate::patches::sites::{Callee, callee};
-use crate::rewrite::RewriteContext;
+use crate::rewrite::{HelperAssembly, RewriteContext};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::{InstructionId, Operand};
@@ -158,6 +157,7 @@ struct Prepared {
 /// Surrounds the calls in a body that these patches select.
 pub(super) fn around_calls(
     patches: &[OfCalls<'_>],
+    helper: &HelperAssembly,
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<()> {
@@ -174,7 +174,7 @@ pub(super) fn around_calls(
     let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
     for (id, opcode, token) in calls {
         if !known.iter().any(|(of, _)| *of == token) {
-            let prepared = prepare(patches, (opcode, token), body, cx)?;
+            let prepared = prepare(patches, helper, (opcode, token), body, cx)?;
             known.push((token, prepared));
         }
         let prepared = known.iter().find(|(of, _)| *of == token);
@@ -188,6 +188,7 @@ pub(super) fn around_calls(
 
 fn prepare(
     patches: &[OfCalls<'_>],
+    helper: &HelperAssembly,
     (opcode, token): (Opcode, Token),
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
@@ -207,6 +208,7 @@ fn prepare(
     if classes.is_empty() {
         return Ok(None);
     }
+    cx.refer_to(helper)?;
     let name = callee.full_name();
     let refuse = |why: &str| {
         Err(Error::other(format!(
@@ -289,20 +291,20 @@ fn target_of(
     signature: &MethodSig,
     this: Option<&TypeSig>,
 ) -> Result<Target> {
-    let metadata = cx.info().module_metadata(cx.module())?;
+    let types = Types::of(cx.info(), cx.module())?;
     let parameters = signature.params.iter().zip(callee.names());
     let result = signature.return_type.unmodified();
     Ok(Target {
         name: callee.full_name(),
         this: this.map(|this| TargetParameter {
             name: None,
-            class: target::type_of(&metadata, this),
+            class: types.class(this),
             is_by_ref: is_value_type(this),
         }),
         parameters: parameters
-            .map(|(sig, name)| target::parameter(&metadata, name.clone(), sig))
+            .map(|(sig, name)| types.parameter(name.clone(), sig))
             .collect(),
-        result: (!result.is_void()).then(|| target::type_of(&metadata, result)),
+        result: (!result.is_void()).then(|| types.class(result)),
         fields: Vec::new(),
         is_call: true,
     })

@@ -5,8 +5,10 @@ use std::fmt;
 
 use super::attributes::{Annotations, Role};
 use super::bind::{Parameter, PatchMethod, PatchType};
+use super::target::compared_name;
 use super::usage;
 use crate::error::{Error, Result};
+use crate::instrumentation::is_framework;
 use clr_metadata::token::{GenericParam, MethodDef, ParamDef, TypeDef, TypeToken};
 use clr_metadata::{Assembly, Metadata, ResolutionScope};
 use clr_profiler_il::attributes::{MemberAccess, TypeVisibility};
@@ -36,29 +38,42 @@ pub(super) struct ReadMethod {
 /// The types in the metadata of a file, with or without their assemblies.
 struct FileNames<'a, 'b> {
     metadata: &'b Metadata<'a>,
-    /// The name of the file's own assembly, to write assemblies.
-    own: Option<&'b str>,
+    /// The name of the file's own assembly.
+    own: &'b str,
+    assemblies: Assemblies,
+}
+
+/// The assemblies that a text has.
+#[derive(Clone, Copy)]
+enum Assemblies {
+    None,
+    /// All but .NET's.
+    Compared,
+    All,
+}
+
+/// The assembly that is referred to for a type; `None` for the own one.
+fn assembly_of<'a>(metadata: &Metadata<'a>, class: TypeToken) -> Option<&'a str> {
+    let TypeToken::Ref(class) = class else {
+        return None;
+    };
+    match metadata.outermost_scope(class).ok()? {
+        ResolutionScope::AssemblyRef(of) => metadata.string(metadata.row(of).ok()?.name).ok(),
+        _ => None,
+    }
 }
 
 impl TypeNames for FileNames<'_, '_> {
     fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {
         let metadata = self.metadata;
-        if let Some(own) = self.own {
-            let assembly = match token {
-                TypeToken::Ref(class) => match metadata.outermost_scope(class) {
-                    Ok(ResolutionScope::AssemblyRef(of)) => metadata
-                        .row(of)
-                        .and_then(|row| metadata.string(row.name))
-                        .unwrap_or("?"),
-                    _ => own,
-                },
-                _ => own,
-            };
-            write!(out, "[{assembly}]")?;
-        }
-        match metadata.full_name(token) {
-            Ok(name) => out.write_str(&name),
-            Err(_) => out.write_str("?"),
+        let Ok(name) = metadata.full_name(token) else {
+            return out.write_str("?");
+        };
+        let assembly = assembly_of(metadata, token).unwrap_or(self.own);
+        match self.assemblies {
+            Assemblies::None => out.write_str(&name),
+            Assemblies::Compared => out.write_str(&compared_name(assembly, &name)),
+            Assemblies::All => write!(out, "[{assembly}]{name}"),
         }
     }
 }
@@ -174,32 +189,34 @@ impl Owner<'_, '_> {
         }
         usage::check(self.assembly, method)?;
         let manifest = metadata.manifest().map_err(Error::other)?;
-        let named = FileNames {
+        let names_with = |assemblies: Assemblies| FileNames {
             metadata,
-            own: Some(manifest.name),
+            own: manifest.name,
+            assemblies,
         };
-        let class = |sig: &TypeSig| {
-            let bare = FileNames {
-                metadata,
-                own: None,
-            };
-            PatchType {
-                shown: sig.display(&bare).to_string().into(),
-                text: sig.text(&bare).to_string().into(),
-                symbol: sig.text(&named).to_string().into(),
-                is_reference: matches!(
-                    sig,
-                    TypeSig::Class(_)
-                        | TypeSig::String
-                        | TypeSig::Object
-                        | TypeSig::SzArray(_)
-                        | TypeSig::Array { .. }
-                        | TypeSig::GenericInstance {
-                            is_value_type: false,
-                            ..
-                        }
-                ),
-            }
+        let named = names_with(Assemblies::All);
+        let class = |sig: &TypeSig| PatchType {
+            shown: sig
+                .display(&names_with(Assemblies::None))
+                .to_string()
+                .into(),
+            text: sig
+                .text(&names_with(Assemblies::Compared))
+                .to_string()
+                .into(),
+            symbol: sig.text(&named).to_string().into(),
+            is_reference: matches!(
+                sig,
+                TypeSig::Class(_)
+                    | TypeSig::String
+                    | TypeSig::Object
+                    | TypeSig::SzArray(_)
+                    | TypeSig::Array { .. }
+                    | TypeSig::GenericInstance {
+                        is_value_type: false,
+                        ..
+                    }
+            ),
         };
         let mut parameters = Vec::new();
         let names = names(metadata, method, signature.params.len())?;
@@ -216,11 +233,12 @@ impl Owner<'_, '_> {
             });
         }
         let result = signature.return_type.unmodified();
-        let patch = PatchMethod {
+        let mut patch = PatchMethod {
             name: format!("{}.{simple}", self.path.replace('/', ".")).into(),
             kind,
             parameters,
             result: (!result.is_void()).then(|| class(result)),
+            assemblies: Vec::new(),
             symbol: MethodSymbol::new(
                 &format!("[{}]{}", manifest.name, self.path),
                 simple,
@@ -233,10 +251,23 @@ impl Owner<'_, '_> {
                 .unwrap_or(NORMAL),
         };
         patch.check().map_err(Error::other)?;
-        let mut types = Vec::new();
+        let mut all = Vec::new();
         for sig in signature.params.iter().chain([&signature.return_type]) {
-            own_types(sig, &mut types);
+            named_types(sig, &mut all);
         }
+        let mut types = Vec::new();
+        for class in all {
+            match class {
+                TypeToken::Def(class) => types.push(class),
+                class => {
+                    let assembly = assembly_of(metadata, class);
+                    let assembly = assembly.filter(|assembly| !is_framework(assembly));
+                    patch.assemblies.extend(assembly.map(Into::into));
+                }
+            }
+        }
+        patch.assemblies.sort();
+        patch.assemblies.dedup();
         Ok(ReadMethod {
             patch,
             token: method,
@@ -259,22 +290,18 @@ impl Owner<'_, '_> {
     }
 }
 
-/// The types of the assembly itself in a signature.
-fn own_types(sig: &TypeSig, types: &mut Vec<TypeDef>) {
+/// The types that a signature names.
+fn named_types(sig: &TypeSig, types: &mut Vec<TypeToken>) {
     match sig.unmodified() {
-        TypeSig::Class(TypeToken::Def(class)) | TypeSig::ValueType(TypeToken::Def(class)) => {
-            types.push(*class);
-        }
-        TypeSig::SzArray(of) | TypeSig::ByRef(of) | TypeSig::Pointer(of) => own_types(of, types),
+        TypeSig::Class(class) | TypeSig::ValueType(class) => types.push(*class),
+        TypeSig::SzArray(of) | TypeSig::ByRef(of) | TypeSig::Pointer(of) => named_types(of, types),
         TypeSig::GenericInstance {
             definition,
             arguments,
             ..
         } => {
-            if let TypeToken::Def(class) = definition {
-                types.push(*class);
-            }
-            arguments.iter().for_each(|one| own_types(one, types));
+            types.push(*definition);
+            arguments.iter().for_each(|one| named_types(one, types));
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bind::PatchMethod;
+use super::bind::{PatchMethod, state_problem};
 use super::code::{self, OfCalls};
 use super::file::{self, PatchClass};
 use super::plan::OfClass;
@@ -239,16 +239,24 @@ impl Instrumentation {
     /// [`Setup::attach`](crate::Setup::attach).
     pub fn managed_patches(self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
-        let patterns: Vec<Arc<MethodPatterns>> = patches
+        let parts = Parts {
+            helper: helper.as_ref().ok().cloned(),
+            parts: patches.parts,
+        };
+        let patterns: Vec<Arc<MethodPatterns>> = parts
             .parts
             .iter()
             .map(|part| Arc::clone(&part.patterns))
             .collect();
-        self.group(helper, patterns, Arc::new(Parts(patches.parts)))
+        self.group(helper, patterns, Arc::new(parts))
     }
 }
 
-struct Parts(Vec<Part>);
+struct Parts {
+    /// The assembly of the patches, if it could be read.
+    helper: Option<HelperAssembly>,
+    parts: Vec<Part>,
+}
 
 impl Group for Parts {
     fn check(
@@ -258,7 +266,7 @@ impl Group for Parts {
         module: ModuleId,
         method: MethodDef,
     ) -> Result<()> {
-        let Some(part) = self.0.get(part).filter(|part| part.callees.is_none()) else {
+        let Some(part) = self.parts.get(part).filter(|part| part.callees.is_none()) else {
             return Ok(());
         };
         let target = target::of_method(info, module, method, None)?;
@@ -266,7 +274,8 @@ impl Group for Parts {
         let is_base =
             |sig: &TypeSig, base: &str| target::derives(info, module, sig, base).unwrap_or(true);
         let problems = part.methods.iter().map(|one| one.bind(&target, &is_base));
-        let problems: Vec<String> = problems.filter_map(|one| one.err()).flatten().collect();
+        let problems = problems.filter_map(|one| one.err()).flatten();
+        let problems: Vec<String> = problems.chain(state_problem(&part.methods)).collect();
         match problems.is_empty() {
             true => Ok(()),
             false => Err(Error::other(problems.join("; "))),
@@ -279,7 +288,10 @@ impl Group for Parts {
         body: &mut MethodBody,
         cx: &mut RewriteContext<'_>,
     ) -> Result<()> {
-        let parts = parts.iter().filter_map(|index| self.0.get(*index));
+        let Some(helper) = &self.helper else {
+            return Ok(());
+        };
+        let parts = parts.iter().filter_map(|index| self.parts.get(*index));
         let calls = parts.clone().filter_map(|part| {
             Some(OfCalls {
                 callees: part.callees.as_deref()?,
@@ -288,13 +300,16 @@ impl Group for Parts {
         });
         let calls: Vec<OfCalls<'_>> = calls.collect();
         if !calls.is_empty() {
-            code::around_calls(&calls, body, cx)?;
+            code::around_calls(&calls, helper, body, cx)?;
         }
         let methods = parts.filter(|part| part.callees.is_none());
         let classes: Vec<OfClass<'_>> = methods.map(|part| &part.methods[..]).collect();
         match classes.is_empty() {
             true => Ok(()),
-            false => code::around_method(&classes, body, cx),
+            false => {
+                cx.refer_to(helper)?;
+                code::around_method(&classes, body, cx)
+            }
         }
     }
 }

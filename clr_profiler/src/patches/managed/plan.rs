@@ -1,6 +1,8 @@
 //! The patches of one method or call in their order, with the locals and tokens of their code.
 
-use super::bind::{Form, Kind, METHOD_INFO, PatchMethod, Target, TargetParameter, Value};
+use super::bind::{
+    Form, Kind, METHOD_INFO, Parameter, PatchMethod, Target, TargetParameter, Value, state_problem,
+};
 use super::target;
 use crate::error::{Error, Result};
 use crate::rewrite::RewriteContext;
@@ -161,25 +163,11 @@ impl Planner<'_, '_, '_> {
 
     /// The local for the state of a class, and its type.
     fn state(&mut self, class: OfClass<'_>) -> Result<Option<(u16, TypeToken)>> {
-        let all = class.iter().flat_map(|patch| {
-            let states = patch.parameters.iter();
-            let states = states.filter(|one| &*one.name == "__state");
-            states.map(move |one| (patch, &one.class))
-        });
-        let mut first = None;
-        for (patch, class) in all {
-            match first {
-                None => first = Some((patch, class)),
-                Some((of, known)) if known.text != class.text => {
-                    return Err(Error::other(format!(
-                        "`__state` is {} in the patch {}, and {} in the patch {}: the patches of a class share it",
-                        known.shown, of.name, class.shown, patch.name
-                    )));
-                }
-                Some(_) => {}
-            }
+        if let Some(problem) = state_problem(class) {
+            return Err(Error::other(problem));
         }
-        let Some((_, class)) = first else {
+        let mut parameters = class.iter().flat_map(|patch| &patch.parameters);
+        let Some(Parameter { class, .. }) = parameters.find(|one| &*one.name == "__state") else {
             return Ok(None);
         };
         let sig = self.cx.type_sig(&class.symbol)?;
@@ -189,6 +177,7 @@ impl Planner<'_, '_, '_> {
 
     fn call(&mut self, patch: &PatchMethod, state: Option<u16>) -> Result<Call> {
         let (info, module) = (self.cx.info(), self.cx.module());
+        target::check_unique(info, &patch.assemblies)?;
         let is_base =
             |sig: &TypeSig, base: &str| target::derives(info, module, sig, base).unwrap_or(false);
         let bound = patch.bind(self.target, &is_base);

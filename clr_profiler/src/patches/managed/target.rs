@@ -5,53 +5,141 @@ use std::fmt;
 use super::bind::{Target, TargetField, TargetParameter, TargetType};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::CorProfilerInfo;
 use crate::info::method_facts::definition;
+use crate::info::names::assembly_name;
+use crate::info::{CorProfilerInfo, CorProfilerInfo3};
+use crate::instrumentation::is_framework;
 use crate::metadata::{
-    Instantiation, Metadata, MetadataImport, MetadataImport2, method_name, nested_names,
+    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, method_name,
+    nested_names,
 };
 use crate::patches::plan::{is_value_type, parameter_names};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::attributes::FieldAttributes;
 use clr_profiler_il::signature::{TypeNames, TypeSig};
-use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
+use clr_profiler_il::token::{AssemblyRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
 
 /// The number of base types after which hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
 
-/// The names of types without assemblies, as those of the patches' assembly are written.
-struct BareNames<'a, 'info>(&'a Metadata<'info>);
+/// The types that a module names.
+pub(super) struct Types<'info> {
+    metadata: Metadata<'info>,
+    /// The module's own assembly.
+    own: String,
+}
 
-impl TypeNames for BareNames<'_, '_> {
+/// Names without assemblies, for messages.
+struct Shown<'a, 'info>(&'a Types<'info>);
+
+/// Names to be compared, as those of the patches' assembly are written: types of .NET without assemblies, because the same type
+/// can have several.
+impl TypeNames for Types<'_> {
     fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {
-        match nested_names(self.0, token) {
+        match self.name(token) {
+            Ok(name) => out.write_str(&name),
+            Err(_) => out.write_str("?"),
+        }
+    }
+}
+
+impl TypeNames for Shown<'_, '_> {
+    fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {
+        match nested_names(&self.0.metadata, token) {
             Ok(names) => out.write_str(&names.join("/")),
             Err(_) => out.write_str("?"),
         }
     }
 }
 
-pub(super) fn type_of(metadata: &Metadata<'_>, sig: &TypeSig) -> TargetType {
-    TargetType {
-        shown: sig.display(&BareNames(metadata)).to_string(),
-        text: sig.text(&BareNames(metadata)).to_string(),
-        sig: sig.clone(),
+impl<'info> Types<'info> {
+    pub(super) fn of(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
+        let metadata = info.module_metadata(module)?;
+        let own = assembly_name(info, module, &metadata)?;
+        Ok(Self { metadata, own })
+    }
+
+    fn name(&self, class: TypeToken) -> Result<String> {
+        let name = nested_names(&self.metadata, class)?.join("/");
+        let assembly = self.assembly(class)?;
+        Ok(compared_name(
+            assembly.as_deref().unwrap_or(&self.own),
+            &name,
+        ))
+    }
+
+    /// The assembly that is referred to for a type; `None` for the own one.
+    fn assembly(&self, class: TypeToken) -> Result<Option<String>> {
+        let mut next = class;
+        for _ in 0..DEPTH_LIMIT {
+            let TypeToken::Ref(class) = next else {
+                break;
+            };
+            let scope = self.metadata.type_ref_props(class)?.resolution_scope;
+            if let Ok(assembly) = AssemblyRef::try_from(scope) {
+                return Ok(Some(self.metadata.assembly_ref_props(assembly)?.name));
+            }
+            match TypeRef::try_from(scope) {
+                Ok(outer) if !outer.is_nil() => next = TypeToken::Ref(outer),
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn class(&self, sig: &TypeSig) -> TargetType {
+        TargetType {
+            shown: sig.display(&Shown(self)).to_string(),
+            text: sig.text(self).to_string(),
+            sig: sig.clone(),
+        }
+    }
+
+    pub(super) fn parameter(&self, name: Option<String>, sig: &TypeSig) -> TargetParameter {
+        let (inner, is_by_ref) = match sig.unmodified() {
+            TypeSig::ByRef(inner) => (inner.unmodified(), true),
+            other => (other, false),
+        };
+        TargetParameter {
+            name,
+            class: self.class(inner),
+            is_by_ref,
+        }
     }
 }
 
-pub(super) fn parameter(
-    metadata: &Metadata<'_>,
-    name: Option<String>,
-    sig: &TypeSig,
-) -> TargetParameter {
-    let (inner, is_by_ref) = match sig.unmodified() {
-        TypeSig::ByRef(inner) => (inner.unmodified(), true),
-        other => (other, false),
-    };
-    TargetParameter {
-        name,
-        class: type_of(metadata, inner),
-        is_by_ref,
+/// The name of a type with its assembly, without that of .NET.
+pub(super) fn compared_name(assembly: &str, name: &str) -> String {
+    match is_framework(assembly) {
+        true => name.to_owned(),
+        false => format!("[{assembly}]{name}"),
+    }
+}
+
+/// Refuses types of assemblies that are loaded twice: the patches find one of them, and the method may be of the other.
+pub(super) fn check_unique(info: &ProfilerInfo, assemblies: &[Box<str>]) -> Result<()> {
+    if assemblies.is_empty() {
+        return Ok(());
+    }
+    let mut counts = vec![0; assemblies.len()];
+    for module in info.modules()? {
+        // One that is being loaded, or unloaded, has no assembly yet.
+        let Ok(Some(of)) = info.module_info(module?).map(|facts| facts.assembly) else {
+            continue;
+        };
+        let Ok(name) = info.assembly_info(of).map(|facts| facts.name) else {
+            continue;
+        };
+        for (wanted, count) in assemblies.iter().zip(&mut counts) {
+            *count += i32::from(wanted.eq_ignore_ascii_case(&name));
+        }
+    }
+    let twice = assemblies.iter().zip(counts).find(|(_, count)| *count > 1);
+    match twice {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::other(format!(
+            "the assembly {name} is loaded more than once, and the types of the patches are those of one of them"
+        ))),
     }
 }
 
@@ -62,6 +150,7 @@ pub(super) fn of_method(
     method: MethodDef,
     this: Option<TypeSig>,
 ) -> Result<Target> {
+    let types = Types::of(info, module)?;
     let metadata = info.module_metadata(module)?;
     let props = metadata.method_props(method)?;
     let signature = props.signature()?;
@@ -72,7 +161,7 @@ pub(super) fn of_method(
     };
     let this = this.map(|this| {
         let is_by_ref = is_value_type(&this);
-        let this = parameter(&metadata, None, &this);
+        let this = types.parameter(None, &this);
         TargetParameter { is_by_ref, ..this }
     });
     let names = parameter_names(&metadata, method, signature.params.len())?;
@@ -85,7 +174,7 @@ pub(super) fn of_method(
             continue;
         }
         fields.push(TargetField {
-            class: type_of(&metadata, props.signature()?.field_type.unmodified()),
+            class: types.class(props.signature()?.field_type.unmodified()),
             is_static: props.attributes.is_static(),
             is_init_only: props.attributes.contains(FieldAttributes::INIT_ONLY),
             name: props.name,
@@ -95,9 +184,9 @@ pub(super) fn of_method(
         name: method_name(&metadata, method, &props, Instantiation::default())?,
         this,
         parameters: parameters
-            .map(|(sig, name)| parameter(&metadata, name, sig))
+            .map(|(sig, name)| types.parameter(name, sig))
             .collect(),
-        result: (!result.is_void()).then(|| type_of(&metadata, result)),
+        result: (!result.is_void()).then(|| types.class(result)),
         fields,
         is_call: false,
     })
@@ -148,7 +237,9 @@ pub(super) fn derives(
     sig: &TypeSig,
     base: &str,
 ) -> Option<bool> {
-    let base = base.strip_prefix("class ")?;
+    let Some(base) = base.strip_prefix("class ") else {
+        return Some(false);
+    };
     let class = match sig {
         TypeSig::Class(class) => *class,
         TypeSig::GenericInstance {
@@ -182,20 +273,20 @@ enum Bases {
 }
 
 fn bases(info: &ProfilerInfo, module: ModuleId, class: TypeToken, base: &str) -> Result<Bases> {
-    let metadata = info.module_metadata(module)?;
-    let found = definition(info, module, &metadata, class)?;
-    let Some((module, class)) = found else {
+    let types = Types::of(info, module)?;
+    // By its name alone, because the assembly that defines it may not be loaded.
+    if !matches!(class, TypeToken::Spec(_)) && types.name(class)? == base {
+        return Ok(Bases::Found);
+    }
+    let Some((module, class)) = definition(info, module, &types.metadata, class)? else {
         // The root of all types has none.
-        let is_root = nested_names(&metadata, class).is_ok_and(|it| it == ["System.Object"]);
+        let is_root = types.name(class).is_ok_and(|name| name == "System.Object");
         return Ok(match is_root {
             true => Bases::More(Vec::new()),
             false => Bases::Unknown,
         });
     };
     let metadata = info.module_metadata(module)?;
-    if nested_names(&metadata, class.into())?.join("/") == base {
-        return Ok(Bases::Found);
-    }
     let mut more = Vec::new();
     let extends = metadata.type_def_props(class)?.extends;
     if !extends.is_nil() {
@@ -206,14 +297,6 @@ fn bases(info: &ProfilerInfo, module: ModuleId, class: TypeToken, base: &str) ->
         let interface = metadata.interface_impl_props(implementation?)?.interface;
         let interface = TypeToken::try_from(interface).map_err(Error::other)?;
         more.push((module, interface));
-    }
-    // An interface is found by its name alone, because the assembly that defines it may not be loaded.
-    for (_, class) in &more {
-        if !matches!(class, TypeToken::Spec(_))
-            && nested_names(&metadata, *class)?.join("/") == base
-        {
-            return Ok(Bases::Found);
-        }
     }
     Ok(Bases::More(more))
 }

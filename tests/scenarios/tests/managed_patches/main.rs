@@ -47,3 +47,31 @@ impl Profiler for ManagedPatched {
         Ok(())
     }
 }
+
+/// Patches methods of `Waits`, whose methods `Work5` and `Work6` switch the patches off and on.
+pub(crate) struct ManagedSwitched(Arc<Instrumentation>);
+
+#[profiler(clsid = clsid("ManagedSwitched"))]
+impl Profiler for ManagedSwitched {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        let path = env::var("PATCHES_FILE").map_err(Error::other)?;
+        let patches = ManagedPatches::open(path)?;
+        let patches = patches.class("Plain.Thousand", "Waits.Program.Work*(); -**.Work5")?;
+        let all = Instrumentation::new().managed_patches(patches).switchable();
+        Ok(Self(setup.attach(all)?))
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        match info.method(function)?.name()?.as_str() {
+            "Work5" => self.0.off(),
+            "Work6" => self.0.on(),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,6 +1,10 @@
-use clr_profiler_tests::{Finished, Scenario};
+use std::time::{Duration, Instant};
 
-use super::ManagedPatched;
+use clr_profiler_tests::{Finished, Scenario, Started};
+
+use super::{ManagedPatched, ManagedSwitched};
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The lines of the program without a profiler.
 const PLAIN: &str = "\
@@ -64,11 +68,15 @@ root 3
 wrong 0
 ";
 
+fn path(file: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../profilees/ManagedPatched");
+    format!("{folder}/{file}")
+}
+
 fn patched(file: &str, patches: &str, tiered: &str) -> Scenario {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../profilees/ManagedPatched/");
     Scenario::new("ManagedPatched")
         .profiled_by::<ManagedPatched>()
-        .env("PATCHES_FILE", &format!("{folder}{file}"))
+        .env("PATCHES_FILE", &path(file))
         .env("PATCHES", patches)
         .env("COMPlus_TieredCompilation", tiered)
 }
@@ -236,5 +244,49 @@ fn a_mistaken_assembly_is_refused_whole() {
     patched("Mistaken.dll", "", "1").on_each_runtime(|runtime, profiled| {
         prints(profiled, &runtime.name, PLAIN);
         assert!(!profiled.log.contains("instrumented "), "{}", profiled.log);
+    });
+}
+
+fn until_worked(program: &mut Started, number: u32, result: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    let (ask, expected) = (format!("work {number}"), format!("worked {result}"));
+    while program.ask(&ask) != expected {
+        assert!(Instant::now() < deadline, "{expected}: {}", program.log());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn patches_in_csharp_are_switched_while_the_program_runs() {
+    let scenario = Scenario::new("Waits").profiled_by::<ManagedSwitched>();
+    let scenario = scenario.env("PATCHES_FILE", &path("Plain.dll"));
+    scenario.waiting_on_each_runtime(|_, mut program| {
+        assert_eq!(program.ask("work 1"), "worked 1111");
+        // Compiled for the first time, `Work5` switches the patches off, and `Work6` on.
+        program.ask("work 5");
+        until_worked(&mut program, 1, "111");
+        assert_eq!(program.ask("work 2"), "worked 222");
+        program.ask("work 6");
+        until_worked(&mut program, 1, "1111");
+        until_worked(&mut program, 2, "1222");
+        assert_eq!(program.ends_well(), "");
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_attached_profiler_patches_methods_in_csharp() {
+    let scenario = Scenario::new("Waits").env("PATCHES_FILE", &path("Plain.dll"));
+    scenario.waiting_on_each_runtime(|_, mut program| {
+        assert_eq!(program.ask("work 1"), "worked 111");
+        let profiler = clr_profiler_tests::name_of::<ManagedSwitched>();
+        program.attach(profiler, b"").unwrap();
+        until_worked(&mut program, 1, "1111");
+        until_worked(&mut program, 2, "1222");
+        program.ask("work 5");
+        until_worked(&mut program, 1, "111");
+        program.ask("work 6");
+        until_worked(&mut program, 1, "1111");
+        assert_eq!(program.ends_well(), "");
     });
 }
