@@ -110,6 +110,11 @@ pub struct Instrumentation {
     worker: OnceLock<Worker>,
 }
 
+fn second_helper() -> Error {
+    let rule = "an `Instrumentation` has one helper, and patches in C# are one: attach another `Instrumentation`";
+    Error::rule("Instrumentation::helper", rule)
+}
+
 impl Instrumentation {
     /// A description without rules.
     pub fn new() -> Self {
@@ -186,19 +191,10 @@ impl Instrumentation {
         patterns: impl IntoIterator<Item = Arc<MethodPatterns>>,
         group: Arc<dyn Group>,
     ) -> Self {
-        let helper = match (helper, &self.description.helper) {
-            (Ok(_), Some(_)) => Err(Error::rule(
-                "Instrumentation::helper",
-                "an `Instrumentation` has one helper: attach another one for this assembly",
-            )),
-            (helper, _) => helper,
-        };
-        match helper {
-            Ok(helper) => self.description.helper = Some(helper),
-            Err(mistake) => {
-                let mistake = mistake.to_string();
-                self.description.mistake.get_or_insert(mistake);
-            }
+        match (helper, &self.description.helper) {
+            (Ok(helper), None) => self.description.helper = Some(helper),
+            (Ok(_), Some(_)) => self.description.refuse(&second_helper()),
+            (Err(mistake), _) => self.description.refuse(&mistake),
         }
         for (part, patterns) in patterns.into_iter().enumerate() {
             let change = Change::Part(Arc::clone(&group), part);
@@ -244,13 +240,16 @@ impl Instrumentation {
     }
 
     /// Has the modules with selected methods load a helper assembly, to which the methods then refer. A second helper
-    /// replaces the first.
+    /// replaces the first, unless that is the assembly of [patches in C#](Self::managed_patches): attaching then fails.
     ///
     /// Methods of modules that cannot load it, such as the core library, are
     /// [failed](MethodState::Failed). In modules that were loaded before the profiler was attached, methods
     /// [await](MethodState::AwaitsHelper) it: one that is called loads it.
     pub fn helper(mut self, helper: &HelperAssembly) -> Self {
-        self.description.helper = Some(helper.clone());
+        match self.description.has_group() {
+            true => self.description.refuse(&second_helper()),
+            false => self.description.helper = Some(helper.clone()),
+        }
         self
     }
 

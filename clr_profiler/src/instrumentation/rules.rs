@@ -182,6 +182,16 @@ impl Description {
         }
     }
 
+    /// Whether there are rules that change methods together.
+    pub(super) fn has_group(&self) -> bool {
+        self.rules.iter().any(|rule| rule.part().is_some())
+    }
+
+    /// Records a mistake, unless there was one before.
+    pub(super) fn refuse(&mut self, mistake: &Error) {
+        self.mistake.get_or_insert_with(|| mistake.to_string());
+    }
+
     /// Whether methods of an assembly may be changed.
     pub(super) fn selects_assembly(&self, name: &str) -> bool {
         let is_helper = |helper: &HelperAssembly| helper.props().name == name;

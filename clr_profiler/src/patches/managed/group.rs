@@ -167,6 +167,12 @@ impl ManagedPatches {
 
     /// The assembly to be loaded, in which the patches are public.
     fn helper(&self) -> Result<HelperAssembly> {
+        if self.parts.is_empty() {
+            return Err(Error::other(
+                "the assembly has no patches: no class has the attribute `HarmonyPatch`, and \
+                 `ManagedPatches::class` has named none",
+            ));
+        }
         let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
         let unneeded = usage::unneeded_types(&assembly.metadata);
         let public = file::public(&self.bytes, &assembly, &self.classes)?;
@@ -235,7 +241,7 @@ impl Instrumentation {
     /// with the same one the first in the assembly. All of them together are one change, with the priority 0 of
     /// [`Patch`](super::Patch).
     ///
-    /// An assembly that cannot be loaded as a helper, or a second helper, is the error of
+    /// An assembly without patches, one that cannot be loaded as a helper, or a second helper is the error of
     /// [`Setup::attach`](crate::Setup::attach).
     pub fn managed_patches(self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
