@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Runtime.CompilerServices;
+using System.Text;
 
 namespace ManagedPatched
 {
@@ -273,6 +274,18 @@ namespace ManagedPatched
             return all;
         }
 
+        private static string Called()
+        {
+            var builder = new StringBuilder();
+            builder.Append("one");
+            builder.Append(2);
+            var list = new List<int>();
+            list.Add(1);
+            var day = new DateTime(2020, 1, 1);
+            day = day.AddDays(1);
+            return builder + " " + list[0] + " " + day.Month + "-" + day.Day;
+        }
+
         private static int Main(string[] args)
         {
             int rounds = args.Length > 0 ? int.Parse(args[0]) : 300;
@@ -308,6 +321,8 @@ namespace ManagedPatched
             Cases.Add(() => "year " + Year());
             Cases.Add(() => "file " + Caught(() => File.ReadAllText("/nowhere/settings.json")));
             Cases.Add(() => "root " + (int)Math.Sqrt(49.0));
+            Cases.Add(() => "called " + Called());
+            Cases.Add(() => "host " + new Uri("http://shop/a").Host);
             var first = new List<string>();
             foreach (var one in Cases)
             {

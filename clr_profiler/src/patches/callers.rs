@@ -49,8 +49,9 @@ impl Callee {
         self.parent
     }
 
-    pub(super) fn names(&self) -> &[Option<String>] {
-        &self.names
+    /// Its assembly, the path of its type with `+` before nested types, and its name.
+    pub(super) fn parts(&self) -> [&str; 3] {
+        [&self.assembly, &self.path, &self.name]
     }
 }
 

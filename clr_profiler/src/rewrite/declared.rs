@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use super::helper::{FoundMethods, find_methods, signature_text};
+use super::helper::{Declared, FoundMethods, find_methods, signature_text};
 use super::import::{ALIAS, CORE_LIBRARIES};
 use super::lookup::assembly_name;
 use super::module_metadata::CORE_LIBRARY;
@@ -15,7 +15,7 @@ use crate::runtime::ProfilerInfo;
 use clr_metadata::rows::{AssemblyRefRow, ExportedTypeRow};
 use clr_metadata::{Assembly, Bundle, Metadata};
 use clr_profiler_il::symbol::MethodSymbol;
-use clr_profiler_il::token::{AssemblyRef, Token, TypeToken};
+use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
 /// The number of forwardings of a type after which hostile metadata is suspected.
 const FORWARDS_LIMIT: usize = 16;
@@ -34,6 +34,69 @@ pub(crate) fn missing_methods(
         Some(format!("{method}: {problem}"))
     });
     Ok(missing.collect())
+}
+
+/// A method as a file declares it: the types of its parameters in text, without assemblies, and their names.
+pub(crate) struct DeclaredMethod {
+    pub(crate) types: Vec<String>,
+    pub(crate) names: Vec<Option<String>>,
+}
+
+/// The methods of this name that the file of a type's assembly declares; none if there is no file. `class` has `/` before nested
+/// types.
+pub(crate) fn methods_in_file(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    assembly: &str,
+    class: &str,
+    name: &str,
+) -> Result<Vec<DeclaredMethod>> {
+    let mut files = Files::of(info, module)?;
+    let mut assembly = assembly.to_owned();
+    for _ in 0..FORWARDS_LIMIT {
+        let Some(file) = files.file(&assembly) else {
+            break;
+        };
+        let file = Assembly::parse(file).map_err(Error::other)?;
+        if let Some(class) = file.metadata.find_type(class) {
+            return declared_methods(&file.metadata, class, name).map_err(Error::other);
+        }
+        match forward(&file.metadata, class) {
+            Some(next) => assembly = next,
+            None => break,
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn declared_methods(
+    metadata: &Metadata<'_>,
+    class: TypeDef,
+    name: &str,
+) -> Result<Vec<DeclaredMethod>, clr_metadata::Error> {
+    let mut found = Vec::new();
+    for method in metadata.methods(class) {
+        if metadata.member_name(method)? != name {
+            continue;
+        }
+        let signature = metadata.method_signature(method)?;
+        let types = signature.params.iter();
+        let mut names = vec![None; signature.params.len()];
+        for param in metadata.params(method) {
+            let row = metadata.row(param)?;
+            let index = usize::from(row.sequence).checked_sub(1);
+            if let Some(name) = index.and_then(|index| names.get_mut(index)) {
+                *name = Some(metadata.string(row.name)?.to_owned());
+            }
+        }
+        found.push(DeclaredMethod {
+            types: types
+                .map(|one| one.text(&Declared(metadata)).to_string())
+                .collect(),
+            names,
+        });
+    }
+    Ok(found)
 }
 
 /// The mistake in the signature of a method.

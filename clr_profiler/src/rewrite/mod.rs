@@ -50,7 +50,7 @@ pub use clr_profiler_il::boxing::{Boxed, BoxedArguments, Boxing, NotBoxable, Typ
 pub use clr_profiler_il::completion::{Completion, TaskResult, Unobservable};
 pub use clr_profiler_il::declaration::{NewField, NewType};
 pub use context::RewriteContext;
-pub(crate) use declared::{missing_methods, mistake};
+pub(crate) use declared::{DeclaredMethod, methods_in_file, missing_methods, mistake};
 pub use error::RewriteError;
 pub use guard::ReentrancyGuard;
 pub use helper::{HelperAssembly, HelperLoader};

@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Reflection;
+using System.Text;
 using HarmonyLib;
 using ManagedPatched;
 
@@ -405,9 +406,9 @@ class YearPatch
 [HarmonyPatch(typeof(File), "ReadAllText", typeof(string))]
 class FilePatch
 {
-    static bool Prefix(string __0, ref string __result, MethodBase __originalMethod)
+    static bool Prefix(string path, ref string __result, MethodBase __originalMethod)
     {
-        __result = "contents of " + __0 + " by " + __originalMethod.Name;
+        __result = "contents of " + path + " by " + __originalMethod.Name;
         return false;
     }
 }
@@ -418,5 +419,41 @@ class RootPatch
     static void Prefix(ref double __0)
     {
         __0 = 9;
+    }
+}
+
+[HarmonyPatch(typeof(StringBuilder), "Append", typeof(string))]
+class AppendPatch
+{
+    static void Prefix(StringBuilder __instance, ref string value)
+    {
+        value += __instance.Length;
+    }
+
+    static StringBuilder Postfix(StringBuilder result, object __instance, string value)
+    {
+        return result.Append(__instance == null ? "?" : "!");
+    }
+}
+
+[HarmonyPatch(typeof(List<>), "Add")]
+class AddPatch
+{
+    static void Prefix(ref object item)
+    {
+        if (item is int)
+        {
+            item = (int)item + 6;
+        }
+    }
+}
+
+[HarmonyPatch(typeof(DateTime), "AddDays")]
+class DaysPatch
+{
+    static void Prefix(ref DateTime __instance, ref double __0)
+    {
+        __instance = __instance.AddMonths(1);
+        __0 += 1;
     }
 }

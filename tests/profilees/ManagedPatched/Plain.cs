@@ -27,6 +27,22 @@ namespace Plain
         }
     }
 
+    public static class Root
+    {
+        public static void Prefix(ref double __0)
+        {
+            __0 += 15;
+        }
+    }
+
+    public static class Host
+    {
+        public static void Postfix(ref string __result)
+        {
+            __result += "!";
+        }
+    }
+
     // Of the program `Waits`; private, so that the runtime loads a copy in memory.
     internal static class Thousand
     {

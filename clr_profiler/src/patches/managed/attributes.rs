@@ -13,7 +13,7 @@ use clr_profiler_il::signature::TypeSig;
 
 pub(super) const NAMESPACE: &str = "HarmonyLib";
 
-/// What the attributes of a class or method say, as far as they do.
+/// The contents of the attributes of a class or method.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Annotations {
     pub(super) is_patch: bool,

@@ -131,7 +131,7 @@ impl PatchMethod {
         self.kind == Kind::Postfix && self.result.is_some()
     }
 
-    /// Whether a prefix may change what the method does, so that it does not run after another one has skipped the method.
+    /// Whether a prefix may have effects on the method, so that it does not run after another one has skipped that.
     pub(super) fn has_effects(&self) -> bool {
         let injected = ["__instance", "__originalMethod", "__state", "__runOriginal"];
         self.result.is_some()

@@ -292,7 +292,8 @@ fn target_of(
     this: Option<&TypeSig>,
 ) -> Result<Target> {
     let types = Types::of(cx.info(), cx.module())?;
-    let parameters = signature.params.iter().zip(callee.names());
+    let names = target::names_at_call(cx.info(), cx.module(), callee, &signature.params)?;
+    let parameters = signature.params.iter().zip(names);
     let result = signature.return_type.unmodified();
     Ok(Target {
         name: callee.full_name(),
@@ -302,7 +303,7 @@ fn target_of(
             is_by_ref: is_value_type(this),
         }),
         parameters: parameters
-            .map(|(sig, name)| types.parameter(name.clone(), sig))
+            .map(|(sig, name)| types.parameter(name, sig))
             .collect(),
         result: (!result.is_void()).then(|| types.class(result)),
         fields: Vec::new(),

@@ -144,8 +144,31 @@ impl ManagedPatches {
     /// # Errors
     ///
     /// A mistake in the patterns; that there is no such class; everything in its patches that is not supported.
-    pub fn class(mut self, name: &str, patterns: impl IntoPatterns) -> Result<Self> {
+    pub fn class(self, name: &str, patterns: impl IntoPatterns) -> Result<Self> {
         let patterns = parsed_patterns(patterns)?;
+        self.add(name, patterns, None)
+    }
+
+    /// Adds the patches of a class without attributes, for the calls of the methods that [patterns](crate::il::pattern) select, in
+    /// all assemblies but .NET's: as [`class`](Self::class), and [`Patch::call`](super::Patch::call).
+    ///
+    /// The called methods do not change, and may be of .NET. A pattern with an assembly means the one to which the caller
+    /// refers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`class`](Self::class).
+    pub fn calls(self, name: &str, callees: impl IntoPatterns) -> Result<Self> {
+        let callees = parsed_patterns(callees)?;
+        self.add(name, parsed_patterns(CALLERS)?, Some(callees))
+    }
+
+    fn add(
+        mut self,
+        name: &str,
+        patterns: Arc<MethodPatterns>,
+        callees: Option<Arc<MethodPatterns>>,
+    ) -> Result<Self> {
         let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
         let class = assembly.metadata.find_type(name);
         let class = class.ok_or_else(|| {
@@ -158,7 +181,7 @@ impl ManagedPatches {
         }
         self.parts.push(Part {
             patterns,
-            callees: None,
+            callees,
             methods: read.methods.iter().map(|one| one.patch.clone()).collect(),
         });
         self.classes.push(read);
@@ -276,7 +299,13 @@ impl Group for Parts {
             return Ok(());
         };
         let target = target::of_method(info, module, method, None)?;
-        // What is not known yet is decided when the method is compiled.
+        if target::is_core_library(info, module)? {
+            return Err(Error::other(format!(
+                "{} is a method of the core library, which cannot refer to patches: `ManagedPatches::calls` patches its calls",
+                target.name
+            )));
+        }
+        // Unknown base types are decided upon when the method is compiled.
         let is_base =
             |sig: &TypeSig, base: &str| target::derives(info, module, sig, base).unwrap_or(true);
         let problems = part.methods.iter().map(|one| one.bind(&target, &is_base));

@@ -81,7 +81,7 @@ pub(super) struct Plan {
 /// The patches of one class.
 pub(super) type OfClass<'a> = &'a [PatchMethod];
 
-/// What code can refer to the method by.
+/// The tokens of the method and its type.
 pub(super) struct Original {
     pub(super) method: Token,
     pub(super) class: TypeToken,

@@ -14,6 +14,8 @@ use crate::metadata::{
     nested_names,
 };
 use crate::patches::plan::{is_value_type, parameter_names};
+use crate::patches::sites::Callee;
+use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::attributes::FieldAttributes;
 use clr_profiler_il::signature::{TypeNames, TypeSig};
@@ -108,6 +110,47 @@ impl<'info> Types<'info> {
     }
 }
 
+/// The names of the parameters of a called method: of its definition if that is loaded, otherwise of the file that has it.
+pub(super) fn names_at_call(
+    info: &ProfilerInfo,
+    module: ModuleId,
+    callee: &Callee,
+    params: &[TypeSig],
+) -> Result<Vec<Option<String>>> {
+    let types = Types::of(info, module)?;
+    let texts = |types: &Types<'_>, params: &[TypeSig]| -> Vec<String> {
+        let params = params.iter();
+        params
+            .map(|one| one.text(&Shown(types)).to_string())
+            .collect()
+    };
+    let [assembly, path, name] = callee.parts();
+    let mut found = Vec::new();
+    match definition(info, module, &types.metadata, callee.parent())? {
+        Some((module, class)) => {
+            let types = Types::of(info, module)?;
+            for method in types.metadata.methods_with_name(class, name)? {
+                let method = method?;
+                let params = types.metadata.method_props(method)?.signature()?.params;
+                found.push(DeclaredMethod {
+                    types: texts(&types, &params),
+                    names: parameter_names(&types.metadata, method, params.len())?,
+                });
+            }
+        }
+        None => found = methods_in_file(info, module, assembly, &path.replace('+', "/"), name)?,
+    }
+    found.retain(|one| one.names.len() == params.len());
+    // Types of instances differ from those of the definition: then there must be no other method.
+    let wanted = texts(&types, params);
+    let same = found.iter().position(|one| one.types == wanted);
+    Ok(match same {
+        Some(index) => found.swap_remove(index).names,
+        None if found.len() == 1 => found.swap_remove(0).names,
+        None => vec![None; params.len()],
+    })
+}
+
 /// The name of a type with its assembly, without that of .NET.
 pub(super) fn compared_name(assembly: &str, name: &str) -> String {
     match is_framework(assembly) {
@@ -190,6 +233,12 @@ pub(super) fn of_method(
         fields,
         is_call: false,
     })
+}
+
+/// Whether a module is the one that has the root of all types.
+pub(super) fn is_core_library(info: &ProfilerInfo, module: ModuleId) -> Result<bool> {
+    let own = Types::of(info, module)?.own;
+    Ok(own == "System.Private.CoreLib")
 }
 
 /// Whether a type that a module names is a struct or an enumeration; `None` if the assembly that defines it is not loaded.

@@ -21,7 +21,7 @@ use clr_profiler_il::token::TokenTable;
 
 pub use component::HelperLoader;
 use progress::{Progress, Step};
-pub(super) use symbols::{FoundMethods, find_methods, signature_text};
+pub(super) use symbols::{Declared, FoundMethods, find_methods, signature_text};
 
 /// An assembly of the profiler that rewritten code calls: code that is tedious in IL is written in C# there.
 ///

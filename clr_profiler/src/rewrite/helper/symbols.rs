@@ -126,7 +126,7 @@ impl TypeNames for Named<'_> {
 }
 
 /// The names in the helper's metadata.
-struct Declared<'a>(&'a Metadata<'a>);
+pub(in crate::rewrite) struct Declared<'a>(pub(in crate::rewrite) &'a Metadata<'a>);
 
 impl TypeNames for Declared<'_> {
     fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {

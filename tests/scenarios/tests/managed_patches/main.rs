@@ -27,7 +27,10 @@ impl Profiler for ManagedPatched {
         }?;
         for line in env::var("PATCHES").unwrap_or_default().lines() {
             let (class, patterns) = line.split_once(' ').unwrap_or((line, ""));
-            patches = patches.class(class, patterns)?;
+            patches = match patterns.strip_prefix("calls ") {
+                Some(callees) => patches.calls(class, callees)?,
+                None => patches.class(class, patterns)?,
+            };
         }
         let all = Instrumentation::new().managed_patches(patches);
         let all = all.report(|outcome, _| {

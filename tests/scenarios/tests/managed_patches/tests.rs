@@ -34,6 +34,8 @@ all 1oneRed
 year now now 
 file System.IO.DirectoryNotFoundException: Could not find a part of the path '/nowhere/settings.json'.
 root 7
+called one2 1 1-2
+host shop
 wrong 0
 ";
 
@@ -65,6 +67,8 @@ all 2one 3 Green
 year 2000 2000 
 file contents of /nowhere/settings.json by ReadAllText
 root 3
+called one0!2 7 2-3
+host shop
 wrong 0
 ";
 
@@ -224,6 +228,21 @@ const UNBOUND: &[(&str, &str, &str)] = &[
         "it is `ref string`, and the value is int",
     ),
 ];
+
+/// Those of the core library at their calls, those of other assemblies of .NET by their names.
+#[test]
+fn methods_of_the_framework_are_patched_by_patterns() {
+    let patterns = "\
+Plain.Root calls System.Math.Sqrt
+Plain.Host System.Private.Uri!System.Uri.get_Host
+Plain.Root System.Private.CoreLib!System.DateTime.get_UtcNow";
+    patched("Plain.dll", patterns, "1").on_each_runtime(|runtime, profiled| {
+        let expected = PLAIN.replace("root 7", "root 8").replace("host shop", "host shop!");
+        prints(profiled, &runtime.name, &expected);
+        let reason = "is a method of the core library, which cannot refer to patches: `ManagedPatches::calls` patches its calls";
+        assert!(profiled.log.contains(reason), "{}", profiled.log);
+    });
+}
 
 #[test]
 fn patches_that_do_not_bind_are_named_and_change_nothing() {
