@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bind::{PatchMethod, state_problem};
 use super::code::{self, OfCalls};
@@ -188,8 +189,8 @@ impl ManagedPatches {
         Ok(self)
     }
 
-    /// The assembly to be loaded, in which the patches are public.
-    fn helper(&self) -> Result<HelperAssembly> {
+    /// The assembly to be loaded, in which the patches are public, and whether that is a copy.
+    fn helper(&self) -> Result<(HelperAssembly, bool)> {
         if self.parts.is_empty() {
             return Err(Error::other(
                 "the assembly has no patches: no class has the attribute `HarmonyPatch`, and \
@@ -199,13 +200,14 @@ impl ManagedPatches {
         let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
         let unneeded = usage::unneeded_types(&assembly.metadata);
         let public = file::public(&self.bytes, &assembly, &self.classes)?;
+        let is_copy = public.is_some();
         let helper = match (public, &self.path, &self.bytes) {
             (Some(public), ..) => HelperAssembly::in_memory(Vec::leak(public)),
             (None, Some(path), _) => HelperAssembly::open(path),
             (None, None, Cow::Borrowed(bytes)) => HelperAssembly::in_memory(bytes),
             (None, None, Cow::Owned(bytes)) => HelperAssembly::in_memory(bytes.clone().leak()),
         };
-        Ok(helper?.without(unneeded))
+        Ok((helper?.without(unneeded), is_copy))
     }
 }
 
@@ -269,7 +271,8 @@ impl Instrumentation {
     pub fn managed_patches(self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
         let parts = Parts {
-            helper: helper.as_ref().ok().cloned(),
+            helper: helper.as_ref().ok().map(|(helper, _)| helper.clone()),
+            unchecked_copy: AtomicBool::new(helper.as_ref().is_ok_and(|(_, is_copy)| *is_copy)),
             parts: patches.parts,
         };
         let patterns: Vec<Arc<MethodPatterns>> = parts
@@ -277,6 +280,7 @@ impl Instrumentation {
             .iter()
             .map(|part| Arc::clone(&part.patterns))
             .collect();
+        let helper = helper.map(|(helper, _)| helper);
         self.group(helper, patterns, Arc::new(parts))
     }
 }
@@ -284,7 +288,27 @@ impl Instrumentation {
 struct Parts {
     /// The assembly of the patches, if it could be read.
     helper: Option<HelperAssembly>,
+    /// Whether it is a copy that the runtime may have found a file instead of.
+    unchecked_copy: AtomicBool,
     parts: Vec<Part>,
+}
+
+impl Parts {
+    /// Refuses a file of the program that the runtime has loaded instead of the copy in which the patches are public.
+    fn check_copy(&self, helper: &HelperAssembly, info: &ProfilerInfo) -> Result<()> {
+        if !self.unchecked_copy.load(Ordering::Relaxed) || helper.check(info).is_err() {
+            return Ok(());
+        }
+        let name = &helper.props().name;
+        if let Some(path) = target::file_of(info, name)? {
+            return Err(Error::other(format!(
+                "the runtime has loaded {path} instead of the copy of {name} in which the patches are public: make the \
+                 patches and their classes public, or move that file out of the folder of the program"
+            )));
+        }
+        self.unchecked_copy.store(false, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Group for Parts {
@@ -326,6 +350,7 @@ impl Group for Parts {
         let Some(helper) = &self.helper else {
             return Ok(());
         };
+        self.check_copy(helper, cx.info())?;
         let parts = parts.iter().filter_map(|index| self.parts.get(*index));
         let calls = parts.clone().filter_map(|part| {
             Some(OfCalls {

@@ -1,6 +1,7 @@
 //! The values of a patched method, from metadata.
 
 use std::fmt;
+use std::path::Path;
 
 use super::bind::{Target, TargetField, TargetParameter, TargetType};
 use crate::error::{Error, Result};
@@ -233,6 +234,21 @@ pub(super) fn of_method(
         fields,
         is_call: false,
     })
+}
+
+/// The path of a loaded assembly; `None` if it was loaded from memory.
+pub(super) fn file_of(info: &ProfilerInfo, assembly: &str) -> Result<Option<String>> {
+    for module in info.modules()? {
+        let Ok(facts) = info.module_info(module?) else {
+            continue;
+        };
+        let of = facts.assembly.and_then(|of| info.assembly_info(of).ok());
+        let is_it = of.is_some_and(|of| of.name.eq_ignore_ascii_case(assembly));
+        if is_it && Path::new(&facts.name).is_absolute() {
+            return Ok(Some(facts.name));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a module is the one that has the root of all types.

@@ -258,6 +258,20 @@ fn patches_that_do_not_bind_are_named_and_change_nothing() {
     });
 }
 
+/// The runtime prefers a file of the program to the copy in memory. The newer runtimes here have no folder of the program.
+#[test]
+fn private_patches_in_the_folder_of_the_program_are_refused() {
+    let scenario = patched("../Beside.dll", "Beside ManagedPatched.Methods.Renamed", "1");
+    scenario.on_each_runtime_where(
+        |runtime| runtime.major < 9,
+        |runtime, profiled| {
+            prints(profiled, &runtime.name, PLAIN);
+            let reason = "Beside.dll instead of the copy of Beside in which the patches are public: make the patches";
+            assert!(profiled.log.contains(reason), "{}", profiled.log);
+        },
+    );
+}
+
 #[test]
 fn a_mistaken_assembly_is_refused_whole() {
     patched("Mistaken.dll", "", "1").on_each_runtime(|runtime, profiled| {

@@ -1,0 +1,8 @@
+// A private patch in an assembly in the folder of the program.
+static class Beside
+{
+    static void Postfix(ref int __result)
+    {
+        __result += 1000;
+    }
+}
