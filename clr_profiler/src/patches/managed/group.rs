@@ -300,11 +300,14 @@ impl Parts {
             return Ok(());
         }
         let name = &helper.props().name;
-        if let Some(path) = target::file_of(info, name)? {
-            return Err(Error::other(format!(
-                "the runtime has loaded {path} instead of the copy of {name} in which the patches are public: make the \
-                 patches and their classes public, or move that file out of the folder of the program"
-            )));
+        for patch in self.parts.iter().flat_map(|part| &part.methods) {
+            if target::is_hidden(info, &patch.symbol)? {
+                return Err(Error::other(format!(
+                    "the runtime has loaded a file of the program instead of the copy of {name} in which the patches are \
+                     public: make {} and its class public, or move {name}.dll out of the folder of the program",
+                    patch.name
+                )));
+            }
         }
         self.unchecked_copy.store(false, Ordering::Relaxed);
         Ok(())

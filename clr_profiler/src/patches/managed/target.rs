@@ -1,7 +1,6 @@
 //! The values of a patched method, from metadata.
 
 use std::fmt;
-use std::path::Path;
 
 use super::bind::{Target, TargetField, TargetParameter, TargetType};
 use crate::error::{Error, Result};
@@ -11,15 +10,16 @@ use crate::info::names::assembly_name;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::instrumentation::is_framework;
 use crate::metadata::{
-    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, method_name,
-    nested_names,
+    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2,
+    find_type_def, method_name, nested_names,
 };
 use crate::patches::plan::{is_value_type, parameter_names};
 use crate::patches::sites::Callee;
 use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::attributes::FieldAttributes;
+use clr_profiler_il::attributes::{FieldAttributes, MemberAccess, TypeVisibility};
 use clr_profiler_il::signature::{TypeNames, TypeSig};
+use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{AssemblyRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
 
 /// The number of base types after which hostile metadata is suspected.
@@ -236,19 +236,41 @@ pub(super) fn of_method(
     })
 }
 
-/// The path of a loaded assembly; `None` if it was loaded from memory.
-pub(super) fn file_of(info: &ProfilerInfo, assembly: &str) -> Result<Option<String>> {
+/// Whether a patch is not public in the assembly that the runtime has loaded.
+pub(super) fn is_hidden(info: &ProfilerInfo, patch: &MethodSymbol) -> Result<bool> {
+    let owner = patch.owner.name.strip_prefix('[');
+    let Some((assembly, path)) = owner.and_then(|owner| owner.split_once(']')) else {
+        return Ok(false);
+    };
     for module in info.modules()? {
-        let Ok(facts) = info.module_info(module?) else {
+        let module = module?;
+        // One that is being loaded, or unloaded, has no metadata.
+        let Ok(types) = Types::of(info, module) else {
             continue;
         };
-        let of = facts.assembly.and_then(|of| info.assembly_info(of).ok());
-        let is_it = of.is_some_and(|of| of.name.eq_ignore_ascii_case(assembly));
-        if is_it && Path::new(&facts.name).is_absolute() {
-            return Ok(Some(facts.name));
+        if types.own != assembly {
+            continue;
         }
+        let Some(class) = find_type_def(&types.metadata, path.split('/'))? else {
+            continue;
+        };
+        let visibility = types
+            .metadata
+            .type_def_props(class)?
+            .attributes
+            .visibility();
+        let is_public = matches!(
+            visibility,
+            TypeVisibility::Public | TypeVisibility::NestedPublic
+        );
+        let mut is_hidden = !is_public;
+        for method in types.metadata.methods_with_name(class, &patch.name)? {
+            let access = types.metadata.method_props(method?)?.attributes.access();
+            is_hidden |= access != MemberAccess::Public;
+        }
+        return Ok(is_hidden);
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// Whether a module is the one that has the root of all types.
