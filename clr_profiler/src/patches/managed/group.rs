@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bind::{PatchMethod, state_problem};
 use super::code::{self, OfCalls};
@@ -189,8 +188,8 @@ impl ManagedPatches {
         Ok(self)
     }
 
-    /// The assembly to be loaded, in which the patches are public, and whether that is a copy.
-    fn helper(&self) -> Result<(HelperAssembly, bool)> {
+    /// The assembly to be loaded, in which the patches are public.
+    fn helper(&self) -> Result<HelperAssembly> {
         if self.parts.is_empty() {
             return Err(Error::other(
                 "the assembly has no patches: no class has the attribute `HarmonyPatch`, and \
@@ -200,14 +199,13 @@ impl ManagedPatches {
         let assembly = Assembly::parse(&self.bytes).map_err(Error::other)?;
         let unneeded = usage::unneeded_types(&assembly.metadata);
         let public = file::public(&self.bytes, &assembly, &self.classes)?;
-        let is_copy = public.is_some();
         let helper = match (public, &self.path, &self.bytes) {
             (Some(public), ..) => HelperAssembly::in_memory(Vec::leak(public)),
             (None, Some(path), _) => HelperAssembly::open(path),
             (None, None, Cow::Borrowed(bytes)) => HelperAssembly::in_memory(bytes),
             (None, None, Cow::Owned(bytes)) => HelperAssembly::in_memory(bytes.clone().leak()),
         };
-        Ok((helper?.without(unneeded), is_copy))
+        Ok(helper?.without(unneeded))
     }
 }
 
@@ -271,8 +269,7 @@ impl Instrumentation {
     pub fn managed_patches(self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
         let parts = Parts {
-            helper: helper.as_ref().ok().map(|(helper, _)| helper.clone()),
-            unchecked_copy: AtomicBool::new(helper.as_ref().is_ok_and(|(_, is_copy)| *is_copy)),
+            helper: helper.as_ref().ok().cloned(),
             parts: patches.parts,
         };
         let patterns: Vec<Arc<MethodPatterns>> = parts
@@ -280,7 +277,6 @@ impl Instrumentation {
             .iter()
             .map(|part| Arc::clone(&part.patterns))
             .collect();
-        let helper = helper.map(|(helper, _)| helper);
         self.group(helper, patterns, Arc::new(parts))
     }
 }
@@ -288,30 +284,7 @@ impl Instrumentation {
 struct Parts {
     /// The assembly of the patches, if it could be read.
     helper: Option<HelperAssembly>,
-    /// Whether it is a copy that the runtime may have found a file instead of.
-    unchecked_copy: AtomicBool,
     parts: Vec<Part>,
-}
-
-impl Parts {
-    /// Refuses a file of the program that the runtime has loaded instead of the copy in which the patches are public.
-    fn check_copy(&self, helper: &HelperAssembly, info: &ProfilerInfo) -> Result<()> {
-        if !self.unchecked_copy.load(Ordering::Relaxed) || helper.check(info).is_err() {
-            return Ok(());
-        }
-        let name = &helper.props().name;
-        for patch in self.parts.iter().flat_map(|part| &part.methods) {
-            if target::is_hidden(info, &patch.symbol)? {
-                return Err(Error::other(format!(
-                    "the runtime has loaded a file of the program instead of the copy of {name} in which the patches are \
-                     public: make {} and its class public, or move {name}.dll out of the folder of the program",
-                    patch.name
-                )));
-            }
-        }
-        self.unchecked_copy.store(false, Ordering::Relaxed);
-        Ok(())
-    }
 }
 
 impl Group for Parts {
@@ -353,7 +326,6 @@ impl Group for Parts {
         let Some(helper) = &self.helper else {
             return Ok(());
         };
-        self.check_copy(helper, cx.info())?;
         let parts = parts.iter().filter_map(|index| self.parts.get(*index));
         let calls = parts.clone().filter_map(|part| {
             Some(OfCalls {

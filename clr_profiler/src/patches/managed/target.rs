@@ -10,16 +10,15 @@ use crate::info::names::assembly_name;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::instrumentation::is_framework;
 use crate::metadata::{
-    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2,
-    find_type_def, method_name, nested_names,
+    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, method_name,
+    nested_names,
 };
 use crate::patches::plan::{is_value_type, parameter_names};
 use crate::patches::sites::Callee;
 use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::attributes::{FieldAttributes, MemberAccess, TypeVisibility};
+use clr_profiler_il::attributes::FieldAttributes;
 use clr_profiler_il::signature::{TypeNames, TypeSig};
-use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{AssemblyRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
 
 /// The number of base types after which hostile metadata is suspected.
@@ -234,43 +233,6 @@ pub(super) fn of_method(
         fields,
         is_call: false,
     })
-}
-
-/// Whether a patch is not public in the assembly that the runtime has loaded.
-pub(super) fn is_hidden(info: &ProfilerInfo, patch: &MethodSymbol) -> Result<bool> {
-    let owner = patch.owner.name.strip_prefix('[');
-    let Some((assembly, path)) = owner.and_then(|owner| owner.split_once(']')) else {
-        return Ok(false);
-    };
-    for module in info.modules()? {
-        let module = module?;
-        // One that is being loaded, or unloaded, has no metadata.
-        let Ok(types) = Types::of(info, module) else {
-            continue;
-        };
-        if types.own != assembly {
-            continue;
-        }
-        let Some(class) = find_type_def(&types.metadata, path.split('/'))? else {
-            continue;
-        };
-        let visibility = types
-            .metadata
-            .type_def_props(class)?
-            .attributes
-            .visibility();
-        let is_public = matches!(
-            visibility,
-            TypeVisibility::Public | TypeVisibility::NestedPublic
-        );
-        let mut is_hidden = !is_public;
-        for method in types.metadata.methods_with_name(class, &patch.name)? {
-            let access = types.metadata.method_props(method?)?.attributes.access();
-            is_hidden |= access != MemberAccess::Public;
-        }
-        return Ok(is_hidden);
-    }
-    Ok(false)
 }
 
 /// Whether a module is the one that has the root of all types.

@@ -266,7 +266,7 @@ fn private_patches_in_the_folder_of_the_program_are_refused() {
         |runtime| runtime.major < 9,
         |runtime, profiled| {
             prints(profiled, &runtime.name, PLAIN);
-            let reason = "instead of the copy of Beside in which the patches are public: make Beside.Postfix and its class public";
+            let reason = "Renamed(int, int) was not rewritten: Beside is internal";
             assert!(profiled.log.contains(reason), "{}", profiled.log);
         },
     );
