@@ -140,7 +140,7 @@ for name in Annotated Mistaken Plain Unbound; do
         -reference:"$patched.dll" "$patched/$name.cs"
 done
 
-compile tests/profilees/Beside.dll core31 -library -pdb:embedded "$patched/Beside.cs"
+compile tests/profilees/Hidden.dll core31 -library -pdb:embedded "$patched/Hidden.cs"
 compile "$patched/Guide.dll" core31 -library -pdb:embedded -reference:"$patched/reference/0Harmony.dll" \
     -reference:examples/support/samples/Sample.dll "$patched/Guide.cs"
 

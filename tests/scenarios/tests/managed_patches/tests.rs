@@ -261,12 +261,12 @@ fn patches_that_do_not_bind_are_named_and_change_nothing() {
 /// The runtime prefers a file of the program to the copy in memory. The newer runtimes here have no folder of the program.
 #[test]
 fn private_patches_in_the_folder_of_the_program_are_refused() {
-    let scenario = patched("../Beside.dll", "Beside ManagedPatched.Methods.Renamed", "1");
+    let scenario = patched("../Hidden.dll", "Hidden ManagedPatched.Methods.Renamed", "1");
     scenario.on_each_runtime_where(
         |runtime| runtime.major < 9,
         |runtime, profiled| {
             prints(profiled, &runtime.name, PLAIN);
-            let reason = "Renamed(int, int) was not rewritten: Beside is internal";
+            let reason = "Renamed(int, int) was not rewritten: Hidden is internal";
             assert!(profiled.log.contains(reason), "{}", profiled.log);
         },
     );

@@ -1,5 +1,5 @@
 // A private patch in an assembly in the folder of the program.
-static class Beside
+static class Hidden
 {
     static void Postfix(ref int __result)
     {
