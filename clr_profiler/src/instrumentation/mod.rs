@@ -198,7 +198,7 @@ impl Instrumentation {
         }
         for (part, patterns) in patterns.into_iter().enumerate() {
             let change = Change::Part(Arc::clone(&group), part);
-            self.description.add_with(0, Ok(patterns), change);
+            self.description.add_with(0, false, Ok(patterns), change);
         }
         self
     }

@@ -8,7 +8,7 @@ use super::plan::{Call, OfClass, Original, Plan};
 use super::target::{self, Types};
 use crate::error::{Error, Result};
 use crate::patches::plan::is_value_type;
-use crate::patches::sites::{Callee, callee};
+use crate::patches::callers::{Callee, callee};
 use crate::rewrite::{HelperAssembly, RewriteContext};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;

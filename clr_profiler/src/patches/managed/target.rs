@@ -14,7 +14,7 @@ use crate::metadata::{
     nested_names,
 };
 use crate::patches::plan::{is_value_type, parameter_names};
-use crate::patches::sites::Callee;
+use crate::patches::callers::Callee;
 use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::attributes::FieldAttributes;
