@@ -41,7 +41,7 @@ mod managed;
 pub use call::{Call, ValueName};
 pub use counter::{Counter, Recorder};
 pub use faults::{FaultCount, Faults};
-pub use objects::{Object, ObjectPart};
 pub use managed::ManagedPatches;
+pub use objects::{Object, ObjectPart};
 pub use patch::Patch;
 pub use value::{CallValue, IntoCallValue};

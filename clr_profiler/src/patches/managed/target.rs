@@ -13,8 +13,8 @@ use crate::metadata::{
     Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, method_name,
     nested_names,
 };
-use crate::patches::plan::{is_value_type, parameter_names};
 use crate::patches::callers::Callee;
+use crate::patches::plan::{is_value_type, parameter_names};
 use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::attributes::FieldAttributes;
