@@ -88,9 +88,10 @@ fn callbacks(cell: &str) -> Vec<&'static Callback> {
     let mut found = Vec::new();
     let mut first = String::new();
     for name in code(cell) {
-        let name = match name.strip_prefix('_') {
-            Some(end) => format!("{}_{end}", first.rsplit_once('_').unwrap().0),
-            None => name.to_owned(),
+        // Other names begin with `_`, too.
+        let name = match (name.strip_prefix('_'), first.rsplit_once('_')) {
+            (Some(end), Some((start, _))) => format!("{start}_{end}"),
+            _ => name.to_owned(),
         };
         found.extend(Callback::ALL.iter().filter(|one| one.name() == name));
         first = name;
