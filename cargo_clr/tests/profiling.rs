@@ -40,6 +40,10 @@ fn cpu() {
             table.contains("with callees") && table.contains("Shop."),
             "{table}"
         );
+        let (stacks, _) = run(runtime, &["cpu", "--threads", "--wall"], "cpu.folded");
+        let mut lines = stacks.lines();
+        assert!(lines.all(|line| line.starts_with("[thread ")), "{stacks}");
+        assert!(stacks.contains(";Shop.Program.Main(string[])"), "{stacks}");
     }
 }
 

@@ -80,15 +80,8 @@ impl Profile {
     /// Says it if samples were far less frequent than asked for: the average time of a thread between two of them is
     /// more than double the interval.
     pub(crate) fn low_rate(&self, samples: u64) -> Option<String> {
-        let average = Duration::from_nanos(self.stacks.total() / samples.max(1));
-        let is_low = samples >= FEW && average > self.interval * 2;
-        is_low.then(|| {
-            format!(
-                "a sample stands for {:.1} ms on average, instead of {:.1} ms: the threads could not be stopped more often",
-                average.as_secs_f64() * 1e3,
-                self.interval.as_secs_f64() * 1e3
-            )
-        })
+        let total = Duration::from_nanos(self.stacks.total());
+        low_rate(total, samples, self.interval)
     }
 
     pub(crate) fn forget(&mut self, module: ModuleId) {
@@ -149,6 +142,9 @@ impl Profile {
             writeln!(out, "... and {} more", rows.len() - ROWS)?;
         }
         writeln!(out, "overhead, without the samples: {overhead}")?;
+        if let Some(words) = self.low_rate(totals.samples) {
+            writeln!(out, "{words}")?;
+        }
         writeln!(
             out,
             "{:.3} s in {} samples; the program was stopped {} times, {:.3} s in all, at most \
@@ -164,9 +160,35 @@ impl Profile {
             totals.failed_walks,
             self.stacks.cut() as f64 / all * 100.0,
         )?;
-        if let Some(words) = self.low_rate(totals.samples) {
-            writeln!(out, "{words}")?;
-        }
         out.write_all(BIAS.as_bytes())
+    }
+}
+
+fn low_rate(total: Duration, samples: u64, interval: Duration) -> Option<String> {
+    let average = total.div_f64(samples.max(1) as f64);
+    let is_low = samples >= FEW && average > interval * 2;
+    is_low.then(|| {
+        format!(
+            "a sample stands for {:.1} ms on average, instead of {:.1} ms: the threads could not be stopped more often",
+            average.as_secs_f64() * 1e3,
+            interval.as_secs_f64() * 1e3
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_far_below_the_one_asked_for_is_said() {
+        let (second, millisecond) = (Duration::from_secs(1), Duration::from_millis(1));
+        let words = low_rate(second, 400, millisecond).unwrap();
+        assert!(
+            words.contains("2.5 ms on average, instead of 1.0 ms"),
+            "{words}"
+        );
+        assert_eq!(low_rate(second, 600, millisecond), None);
+        assert_eq!(low_rate(second, FEW - 1, millisecond), None);
     }
 }
