@@ -43,6 +43,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::edit",
     "Instrumentation::framework",
     "Instrumentation::patch",
+    "Instrumentation::managed_patches",
     "Instrumentation::faults",
     "Instrumentation::helper",
     "Instrumentation::report",
