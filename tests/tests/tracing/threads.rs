@@ -22,8 +22,8 @@ fn threads_have_their_names() {
         let trace: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let name_of = |thread: &Value| {
-            let names = events.iter().filter(|event| event["name"] == "thread_name");
-            let name = names.filter(|event| event["tid"] == *thread).next_back();
+            let mut names = events.iter().filter(|event| event["name"] == "thread_name");
+            let name = names.rfind(|event| event["tid"] == *thread);
             name.map(|event| event["args"]["name"].as_str().unwrap().to_owned())
         };
         // Each thread runs one call of the lambda.
