@@ -47,6 +47,7 @@ chapters! {
     IlAlone = "il-alone.md";
     ReadingAssemblies = "reading-assemblies.md";
     Command = "command.md";
+    Outputs = "outputs.md";
     Testing = "testing.md";
     Debugging = "debugging.md";
     AttachAndDetach = "attach-and-detach.md";
