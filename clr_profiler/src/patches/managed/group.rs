@@ -150,7 +150,7 @@ impl ManagedPatches {
     }
 
     /// Adds the patches of a class without attributes, for the calls of the methods that [patterns](crate::il::pattern) select, in
-    /// all assemblies but .NET's: as [`class`](Self::class), and [`Patch::call`](super::Patch::call).
+    /// all assemblies but .NET's: as [`class`](Self::class), and [`Patch::call`](crate::patches::Patch::call).
     ///
     /// The called methods do not change, and may be of .NET. A pattern with an assembly means the one to which the caller
     /// refers.
@@ -262,7 +262,7 @@ impl Instrumentation {
     ///
     /// Of several prefixes, or postfixes, or finalizers of one method, that with the highest priority runs first, and of those
     /// with the same one the first in the assembly. All of them together are one change, with the priority 0 of
-    /// [`Patch`](super::Patch).
+    /// [`Patch`](crate::patches::Patch).
     ///
     /// An assembly without patches, one that cannot be loaded as a helper, or a second helper is the error of
     /// [`Setup::attach`](crate::Setup::attach).
