@@ -132,6 +132,8 @@ compile "$accesses.dll" core31 -pdb:embedded -reference:tests/profilees/Friend.d
     -reference:tests/profilees/Stranger.dll "$accesses/Program.cs"
 configure "$accesses.dll" 3.1.0
 
+compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
+
 # A program that patches in C# change, their assemblies, and attributes that are not there when they run.
 patched=tests/profilees/ManagedPatched
 compile "$patched/reference/0Harmony.dll" core31 -library "$patched/Harmony.cs"
@@ -204,7 +206,6 @@ compile tests/profilees/Edited.dll net8 -library -debug -pdb:portable "$edited/E
 compile tests/profilees/HotReload.dll net8 -pdb:embedded -reference:tests/profilees/Edited.dll "$edited/HotReload.cs"
 configure tests/profilees/HotReload.dll 8.0.0
 
-compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
 # The examples and the tools load these into programs. They reference only the core library: any other assembly might not
 # be loaded in the program, and would cost it two descriptors.
 for helper in examples/method_logger/helper/Logger examples/return_inspector/helper/Inspector \
