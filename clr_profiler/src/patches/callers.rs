@@ -182,6 +182,19 @@ struct Prepared {
     signature: MethodSig,
 }
 
+/// The calls in a body that can be surrounded. One with a prefix is left alone: `tail.` ends the method, `constrained.` calls
+/// on a value of any type.
+pub(super) fn plain_calls(body: &MethodBody) -> Vec<(InstructionId, Opcode, Token)> {
+    body.instructions()
+        .filter(|one| matches!(one.opcode(), Opcode::Call | Opcode::Callvirt))
+        .filter(|one| one.prefixes().next().is_none())
+        .filter_map(|one| match one.operand() {
+            Operand::Reference(Reference::Token(token)) => Some((one.id(), one.opcode(), token)),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Surrounds the calls of these methods in a body.
 pub(super) fn apply(
     body: &mut MethodBody,
@@ -190,19 +203,9 @@ pub(super) fn apply(
     callees: &MethodPatterns,
     sites: &Mutex<Vec<&'static Site>>,
 ) -> Result<()> {
-    let calls: Vec<(InstructionId, Opcode, Token)> = body
-        .instructions()
-        .filter(|one| matches!(one.opcode(), Opcode::Call | Opcode::Callvirt))
-        // A call with a prefix is left alone: `tail.` ends this method, `constrained.` calls on a value of any type.
-        .filter(|one| one.prefixes().next().is_none())
-        .filter_map(|one| match one.operand() {
-            Operand::Reference(Reference::Token(token)) => Some((one.id(), one.opcode(), token)),
-            _ => None,
-        })
-        .collect();
     // The calls of one method share their locals: the code of one has ended before that of the next begins.
     let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
-    for (id, opcode, token) in calls {
+    for (id, opcode, token) in plain_calls(body) {
         let index = match known.iter().position(|(of, _)| *of == token) {
             Some(index) => index,
             None => {

@@ -7,12 +7,11 @@ use super::emit::At;
 use super::plan::{Call, OfClass, Original, Plan};
 use super::target::{self, Types};
 use crate::error::{Error, Result};
-use crate::patches::callers::{Callee, callee};
+use crate::patches::callers::{Callee, callee, plain_calls};
 use crate::patches::plan::is_value_type;
 use crate::rewrite::{HelperAssembly, RewriteContext};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::instruction::{InstructionId, Operand};
 use clr_profiler_il::opcode::Opcode;
 use clr_profiler_il::pattern::MethodPatterns;
 use clr_profiler_il::signature::{CallingConvention, MethodSig, TypeSig};
@@ -161,18 +160,8 @@ pub(super) fn around_calls(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<()> {
-    let calls: Vec<(InstructionId, Opcode, Token)> = body
-        .instructions()
-        .filter(|one| matches!(one.opcode(), Opcode::Call | Opcode::Callvirt))
-        // `tail.` ends this method, `constrained.` calls on a value of any type.
-        .filter(|one| one.prefixes().next().is_none())
-        .filter_map(|one| match one.operand() {
-            Operand::Reference(Reference::Token(token)) => Some((one.id(), one.opcode(), token)),
-            _ => None,
-        })
-        .collect();
     let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
-    for (id, opcode, token) in calls {
+    for (id, opcode, token) in plain_calls(body) {
         if !known.iter().any(|(of, _)| *of == token) {
             let prepared = prepare(patches, helper, (opcode, token), body, cx)?;
             known.push((token, prepared));
