@@ -121,8 +121,8 @@ mod tests {
     use std::io::{self, Write as _};
     use std::path::Path;
 
-    use clr_profiler_tests::{Started, 
-        Example, Folder, Running, Scenario, profilee, runtimes, runtimes_where,
+    use clr_profiler_tests::{
+        Example, Folder, Running, Runtime, Scenario, Started, profilee, runtimes, runtimes_where,
     };
 
     use super::*;
@@ -223,6 +223,24 @@ mod tests {
         assert!(found.abs() < error && error > 0.1, "{found} {error}");
     }
 
+    /// Appends the figures of a server to `target/endurance-minutes.csv`, if `ENDURANCE` is set.
+    fn by_minute(under: &str, all: &[Figures]) {
+        let mut rows = String::new();
+        for one in all {
+            let Figures { at, rss, private, threads, descriptors, .. } = one;
+            writeln!(rows, "{under},{at},{rss},{private},{threads},{descriptors}").unwrap();
+        }
+        if env::var_os("ENDURANCE").is_some() {
+            append("endurance-minutes.csv", &rows);
+        }
+    }
+
+    fn append(name: &str, rows: &str) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(name);
+        let mut file = File::options().append(true).create(true).open(path).unwrap();
+        file.write_all(rows.as_bytes()).unwrap();
+    }
+
     /// Adds a row to the figures, if these are wanted, and returns the slope of the private memory with its interval.
     fn report(what: &str, on: &str, unit: &str, all: &[Figures], begun: Instant) -> (f64, f64) {
         // The first is still that of the start.
@@ -253,13 +271,7 @@ mod tests {
         .unwrap();
         print!("{row}");
         if env::var_os("ENDURANCE").is_some() {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/endurance.md");
-            let mut file = File::options()
-                .append(true)
-                .create(true)
-                .open(path)
-                .unwrap();
-            file.write_all(row.as_bytes()).unwrap();
+            append("endurance.md", &row);
         }
         // In its first seconds, a server opens connections and starts threads: a short run shows only that it answers.
         if unit != "minutes" || last.at >= 0.5 {
@@ -407,49 +419,57 @@ mod tests {
         }
     }
 
+    /// The figures of a server by minute, and at least ten times, under an example or alone.
+    fn served(runtime: &Runtime, name: Option<&'static str>, seconds: f64) {
+        let words = ["serve", &seconds.to_string()];
+        let program = profilee("Endures");
+        let folder = Folder::new();
+        let file = folder.path("results");
+        let options = ["--output", file.to_str().unwrap()];
+        let command = match name {
+            Some(name) => Example(name).command(runtime, &options, &program, &words),
+            None => Example(EXAMPLES[0]).plain(runtime, &program, &words),
+        };
+        let mut program = Running::start(command);
+        assert_eq!(program.line(), "ready");
+        let begun = Instant::now();
+        let mut all = Vec::new();
+        let pause = (seconds / 10.0).min(60.0);
+        for number in 1..=(seconds / pause) as u32 {
+            let at = pause * (f64::from(number) - 0.5);
+            thread::sleep(Duration::from_secs_f64(at).saturating_sub(begun.elapsed()));
+            all.push(Figures::of(program.id(), at / 60.0, None));
+        }
+        let end = Duration::from_secs_f64(seconds + 120.0);
+        assert_eq!(program.line_within(end), "served");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(4), "{finished:?}");
+        let under = name.unwrap_or("no profiler");
+        println!("{under}: {}", finished.stderr.trim());
+        let what = format!("busy server, {under}");
+        by_minute(under, &all);
+        report(&what, &runtime.name, "minutes", &all, begun);
+        assert!(name.is_none() || fs::metadata(file).is_ok_and(|about| about.len() > 0));
+    }
+
+    /// All examples at once, each on a server of its own: they take turns, and a minute is a minute.
     #[test]
     fn a_busy_server() {
         let minutes = env::var("ENDURANCE_MINUTES").ok();
         let minutes = minutes.map_or(0.05, |minutes| minutes.parse::<f64>().unwrap());
         let seconds = (minutes * 60.0).ceil();
-        let words = ["serve", &seconds.to_string()];
-        let program = profilee("Endures");
+        let seed = clr_profiler_tests::seed() % EXAMPLES.len();
         // The one that brings ASP.NET Core.
         for runtime in runtimes_where(|runtime| runtime.major == 9) {
-            let is_all = minutes >= 1.0;
-            let seed = clr_profiler_tests::seed() % EXAMPLES.len();
-            let all = EXAMPLES.iter().enumerate();
-            let wanted = env::var("ENDURANCE_EXAMPLE").ok();
-            let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
-            let examples =
-                all.filter(|(number, name)| is_wanted(name) && (is_all || *number == seed));
-            for (_, name) in examples {
-                let folder = Folder::new();
-                let file = folder.path("results");
-                let options = ["--output", file.to_str().unwrap()];
-                let command = Example(name).command(runtime, &options, &program, &words);
-                let mut program = Running::start(command);
-                assert_eq!(program.line(), "ready");
-                let begun = Instant::now();
-                let mut all = Vec::new();
-                // By minute, and at least ten times.
-                let pause = (seconds / 10.0).min(60.0);
-                for number in 1..=(seconds / pause) as u32 {
-                    let at = pause * (f64::from(number) - 0.5);
-                    thread::sleep(Duration::from_secs_f64(at).saturating_sub(begun.elapsed()));
-                    all.push(Figures::of(program.id(), at / 60.0, None));
-                }
-                assert_eq!(
-                    program.line_within(Duration::from_secs_f64(seconds + 120.0)),
-                    "served"
-                );
-                let finished = program.finish();
-                assert_eq!(finished.status.code(), Some(4), "{finished:?}");
-                println!("{name}: {}", finished.stderr.trim());
-                let what = format!("busy server, {name}");
-                report(&what, &runtime.name, "minutes", &all, begun);
-                assert!(fs::metadata(file).is_ok_and(|about| about.len() > 0));
+            if minutes < 1.0 {
+                served(runtime, Some(EXAMPLES[seed]), seconds);
+                continue;
             }
+            thread::scope(|scope| {
+                for name in EXAMPLES.map(Some).into_iter().chain([None]) {
+                    scope.spawn(move || served(runtime, name, seconds));
+                }
+            });
         }
     }
 }
