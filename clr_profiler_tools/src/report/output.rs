@@ -120,6 +120,21 @@ impl Output {
         }
     }
 
+    /// Whether appended text is still there: an error if somebody removed the file since.
+    ///
+    /// # Errors
+    ///
+    /// The file was removed, or cannot be looked at.
+    pub fn is_kept(&self) -> io::Result<()> {
+        let target = lock(&self.target);
+        match *target {
+            Target::File => fs::metadata(&self.path)
+                .map(drop)
+                .map_err(|error| named(&self.path, &error)),
+            Target::Stream(_) | Target::Stderr => Ok(()),
+        }
+    }
+
     fn write(&self, text: &str) {
         if text.is_empty() {
             return;

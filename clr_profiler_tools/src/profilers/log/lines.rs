@@ -1,9 +1,9 @@
 //! The lines, and the summary after them.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
+use std::{fmt, io};
 
 use crate::report::{Output, lock};
 
@@ -55,6 +55,11 @@ impl Log {
     /// Adds the time of a compilation, which ends after its line is written.
     pub(crate) fn add_time(&self, assembly: &str, time: Duration) {
         self.add(assembly, |total| total.time += time);
+    }
+
+    /// An error if somebody removed the file.
+    pub(crate) fn is_kept(&self) -> io::Result<()> {
+        self.output.is_kept()
     }
 
     /// Writes the summary, if one is requested, unless it is the last thing that was written.

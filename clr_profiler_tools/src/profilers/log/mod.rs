@@ -6,7 +6,7 @@ mod stopwatch;
 
 use std::sync::Arc;
 
-use crate::report::{Report, Session, Settings, Tool, When, failures};
+use crate::report::{Moment, Report, Session, Settings, Tool, When, failures};
 use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::prelude::*;
 
@@ -164,9 +164,13 @@ impl Tool for JitLogger {
         let log = Arc::new(Log::new(options.output, options.summary));
         let report = Arc::new(Report::start(When::default(), {
             let (log, info) = (Arc::clone(&log), info.clone());
-            move |_| {
+            move |moment| {
                 log.summary(&info.overhead());
-                Ok(())
+                match moment {
+                    Moment::Meanwhile | Moment::Asked => Ok(()),
+                    // Perhaps nothing was written since the file was removed, which would have told.
+                    _ => log.is_kept(),
+                }
             }
         })?);
         let session = Session::start(settings, info, {
