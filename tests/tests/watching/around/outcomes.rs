@@ -67,7 +67,7 @@ pub(super) fn add(
 const HEAD: &str = "# Faults around the process
 
 `FAULTS=write AROUND=all cargo test -p clr_profiler_tests --test all around` (a stage of `.ci/full`, `around`) writes
-this file. Each fault was brought about for each example on .NET Core 3.1, .NET 8 and .NET 10. In each cell that is not empty, the
+this file. Each fault was brought about for each example on .NET Core 3.1, .NET 8 and .NET 10. In each cell, the
 standard output and the exit code were those of the program alone under the same fault, stderr had at most one more
 line, and the file of the results was complete: JSON that parses, or whole lines.
 
@@ -79,7 +79,6 @@ line, and the file of the results was complete: JSON that parses, or whole lines
 - **too early**: the same, but it ended before the first write.
 - **said**: something could not be written, and one line on stderr says what and why.
 - **not permitted here**: the machine did not let the test bring it about.
-- An empty cell was not run: 5,000 threads under an example take minutes on a busy machine.
 
 One word stands for all three runtimes if they agree.
 
