@@ -1,12 +1,12 @@
 //! A program under a fault, alone or under an example.
 
-use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use clr_profiler_tests::{Example, Finished, Folder, Running, Runtime, Scenario, profilee, seed};
 
