@@ -443,11 +443,17 @@ fn duration(text: &str) -> Result<Duration, String> {
 fn collector(text: &str) -> Result<String, String> {
     let host = text.strip_prefix("http://").unwrap_or_default();
     let host = host.split('/').next().unwrap_or_default();
-    match host.is_empty() || host.starts_with(':') || text.contains(char::is_whitespace) {
-        true => {
+    // The address may be `[::1]`.
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (host, None),
+    };
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
+    match !name.is_empty() && is_port && !text.contains(char::is_whitespace) {
+        true => Ok(text.to_owned()),
+        false => {
             Err("write a URL of plain HTTP, such as http://localhost:4318/v1/traces".to_owned())
         }
-        false => Ok(text.to_owned()),
     }
 }
 
@@ -467,6 +473,29 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn collectors_have_a_name_and_perhaps_a_port() {
+        for text in [
+            "http://a",
+            "http://a:4318/v1/traces",
+            "http://[::1]",
+            "http://[::1]:80/",
+        ] {
+            assert_eq!(collector(text), Ok(text.to_owned()));
+        }
+        for text in [
+            "a",
+            "https://a",
+            "http://",
+            "http://:1",
+            "http://a:b",
+            "http://a:70000/",
+            "http://a:/",
+        ] {
+            assert!(collector(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) fn create(options: &New) -> Result<ExitCode> {
     }
     let checkout = match &options.checkout {
         Some(checkout) => {
-            let found = fs::canonicalize(checkout).map_err(outcome::io("find", checkout))?;
+            let found = fs::canonicalize(checkout).unwrap_or_else(|_| checkout.clone());
             if !found.join("clr_profiler").join("Cargo.toml").is_file() {
                 return Err(Failure::usage(format!(
                     "`{}` is not a checkout of clr_profiler.",

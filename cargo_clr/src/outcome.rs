@@ -43,7 +43,14 @@ impl std::error::Error for Failure {}
 
 impl From<clr_profiler_launcher::Error> for Failure {
     fn from(error: clr_profiler_launcher::Error) -> Self {
-        Self::new(error.to_string())
+        use clr_profiler_launcher::Error;
+        match error {
+            // The path was given on the command line.
+            Error::NoSuchProgram { .. } | Error::ProgramIsFolder { .. } => {
+                Self::usage(error.to_string())
+            }
+            _ => Self::new(error.to_string()),
+        }
     }
 }
 

@@ -13,6 +13,12 @@ use crate::outcome::{Failure, Result};
 /// The library that the options name, or that cargo builds.
 pub(crate) fn library(options: &Profiler) -> Result<ProfilerLibrary> {
     let built = match &options.profiler {
+        Some(path) if !path.is_file() => {
+            return Err(Failure::usage(format!(
+                "There is no library `{}`.",
+                path.display()
+            )));
+        }
         Some(path) => Built {
             library: path.clone(),
             sources: None,

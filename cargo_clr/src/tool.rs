@@ -67,7 +67,7 @@ pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Resul
     let subject = &profile.subject;
     let tool = profile.options.tool(subject)?;
     let output = subject.output.as_deref();
-    let output = result_file(output.unwrap_or(Path::new(tool.output.1)))?;
+    let output = result_file(output.unwrap_or(Path::new(tool.output.1)), subject)?;
     match subject.target.process {
         Some(process) => attach(&tool, subject, process, &output),
         None => start(&tool, subject, &output),
@@ -75,7 +75,7 @@ pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Resul
 }
 
 /// The absolute path of a file of results, if it can be written there: before anything is started.
-pub(crate) fn result_file(output: &Path) -> Result<PathBuf> {
+pub(crate) fn result_file(output: &Path, subject: &Subject) -> Result<PathBuf> {
     let output = std::path::absolute(output).map_err(outcome::io("find", output))?;
     if output.is_dir() {
         return Err(Failure::usage(format!(
@@ -88,8 +88,40 @@ pub(crate) fn result_file(output: &Path) -> Result<PathBuf> {
             "There is no folder `{}` for the results.",
             folder.display()
         ))),
-        _ => Ok(output),
+        // A process of another user has rights of its own.
+        _ if subject
+            .target
+            .process
+            .is_some_and(|process| !is_ours(process)) =>
+        {
+            Ok(output)
+        }
+        _ => match try_to_write(&output) {
+            Ok(()) => Ok(output),
+            Err(error) => Err(Failure::usage(format!(
+                "The results cannot be written to `{}`: {error}.",
+                output.display()
+            ))),
+        },
     }
+}
+
+/// A file of results is replaced by another one, which takes the rights to its folder. Pipes and terminals are left alone.
+fn try_to_write(output: &Path) -> io::Result<()> {
+    if fs::metadata(output).is_ok_and(|about| !about.is_file()) {
+        return Ok(());
+    }
+    let mut name = OsString::from(".");
+    name.push(output.file_name().unwrap_or_default());
+    name.push(format!(".{}.try", std::process::id()));
+    let part = output.with_file_name(name);
+    fs::File::create_new(&part)?;
+    fs::remove_file(&part)
+}
+
+/// Whether this user owns a process, as far as the system says so.
+fn is_ours(process: u32) -> bool {
+    process::user(process).is_none_or(|owner| owner == library::user())
 }
 
 /// The results of an earlier run would be mistaken for those of this one. Pipes and terminals are left alone.
@@ -151,8 +183,7 @@ fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result
     if let Some(reason) = tool.refuses_attach {
         return Err(Failure::usage(reason));
     }
-    let owner = process::user(process);
-    let is_ours = owner.is_none_or(|owner| owner == library::user());
+    let is_ours = is_ours(process);
     let reader = if is_ours {
         Reader::ThisUser
     } else {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use clr_profiler::patches::Faults;
 use clr_profiler_il::pattern::MethodPatterns;
 
 use crate::cli::{Alloc, Calls, Cpu, Exceptions, Gc, Heap, Log, Methods, Patch, Subject, Trace};
@@ -147,8 +148,16 @@ impl Profiles for Heap {
 }
 
 impl Profiles for Trace {
-    fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        let summary = self.summary.as_deref().map(result_file).transpose()?;
+    fn tool(&self, subject: &Subject) -> Result<Tool> {
+        let summary = self.summary.as_deref();
+        let summary = summary.map(|file| result_file(file, subject)).transpose()?;
+        let output = subject.output.as_deref();
+        let output = std::path::absolute(output.unwrap_or(Path::new("trace.json"))).ok();
+        if summary.is_some() && summary == output {
+            return Err(Failure::usage(
+                "The trace and its summary are two files: `-o` and `--summary` name the same one.",
+            ));
+        }
         let mut tool = Tool::new(
             "trace",
             "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48",
@@ -174,12 +183,16 @@ impl Profiles for Patch {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
         let faults =
             std::path::absolute(&self.faults).map_err(outcome::io("find", &self.faults))?;
-        if let Err(error) = fs::read_to_string(&faults) {
-            return Err(Failure::usage(format!(
+        let text = fs::read_to_string(&faults).map_err(|error| {
+            Failure::usage(format!(
                 "The file of faults `{}` cannot be read: {error}.",
                 faults.display()
-            )));
-        }
+            ))
+        })?;
+        check_faults(&text).map_err(|(line, column, problem)| {
+            let file = self.faults.display();
+            Failure::usage(format!("{file}:{line}:{column}: {problem}."))
+        })?;
         Ok(Tool::new(
             "patch",
             "9B6C1E52-3F0D-4D8A-A7C4-2E51D08B7F36",
@@ -195,7 +208,8 @@ fn patterns(methods: &Methods) -> Result<Option<OsString>> {
         return Ok(None);
     };
     let Some(file) = text.strip_prefix('@') else {
-        parse(text, text)?;
+        MethodPatterns::parse(text)
+            .map_err(|error| Failure::usage(format!("The patterns `{text}`: {error}.")))?;
         return Ok(Some(text.into()));
     };
     let path = std::path::absolute(file).map_err(outcome::io("find", Path::new(file)))?;
@@ -205,15 +219,68 @@ fn patterns(methods: &Methods) -> Result<Option<OsString>> {
             path.display()
         ))
     })?;
-    parse(&content, file)?;
+    MethodPatterns::parse(&content).map_err(|error| {
+        let (line, column, problem) = (error.line(), error.column(), error.kind());
+        Failure::usage(format!("{file}:{line}:{column}: {problem}."))
+    })?;
     let mut text = OsString::from("@");
     text.push(path);
     Ok(Some(text))
 }
 
-/// Finds mistakes before the program starts.
-fn parse(text: &str, place: &str) -> Result<()> {
-    let parsed = MethodPatterns::parse(text);
-    parsed.map_err(|error| Failure::usage(format!("The patterns `{place}`: {error}.")))?;
-    Ok(())
+/// The line and the column of the first mistake in a file of faults, and the mistake.
+fn check_faults(text: &str) -> Result<(), (usize, usize, String)> {
+    let mut has_faults = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let content = line.trim();
+        has_faults |=
+            !(content.is_empty() || content.starts_with('#') || content.starts_with("seed "));
+        if Faults::parse(line).is_ok() {
+            continue;
+        }
+        let column = |before: &str| before.chars().count() + 1;
+        let begin = column(line.split_once(content).map_or("", |(before, _)| before));
+        // Each line ends with its patterns.
+        if let Some((before, patterns)) = line.rsplit_once(" of ")
+            && let Err(error) = MethodPatterns::parse(patterns)
+        {
+            let column = column(before) + " of ".len() + error.column() - 1;
+            return Err((number, column, error.kind().to_string()));
+        }
+        let example = "`throw System.TimeoutException \"no answer\" in 5 % of Shop.Gateway.*`";
+        let problem = format!("`{content}` is no fault; one is {example}");
+        return Err((number, begin, problem));
+    }
+    match has_faults {
+        true => Ok(()),
+        false => Err((1, 1, "there is no fault in this file".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_in_faults_have_a_line_and_a_column() {
+        let good = "# all\nseed 7\n\n  delay 1 ms in 5 % of Shop.*\n";
+        assert_eq!(check_faults(good), Ok(()));
+        for (text, line, column, part) in [
+            ("", 1, 1, "no fault in this file"),
+            ("# nothing\nseed 1\n", 1, 1, "no fault in this file"),
+            ("\nfrobnicate\n", 2, 1, "`frobnicate` is no fault"),
+            ("seed 1\n\t throw A in 101 % of B.C", 2, 3, "is no fault"),
+            ("return 1 in 1 % of A::B", 1, 21, "nested types"),
+            (
+                "throw E \"end of line\" in 1 % of Nobody",
+                1,
+                33,
+                "without its type",
+            ),
+        ] {
+            let (at, place, problem) = check_faults(text).unwrap_err();
+            assert_eq!((at, place), (line, column), "{text}: {problem}");
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+    }
 }

@@ -81,7 +81,9 @@ pub(crate) fn verify(options: &Verify) -> Result<ExitCode> {
 
 /// The assemblies below a folder, or the one file.
 fn assemblies(path: &Path) -> Result<Vec<PathBuf>> {
-    let about = fs::metadata(path).map_err(outcome::io("read", path))?;
+    let about = fs::metadata(path).map_err(|error| {
+        Failure::usage(format!("`{}` cannot be read: {error}.", path.display()))
+    })?;
     if about.is_file() {
         return Ok(vec![path.to_owned()]);
     }

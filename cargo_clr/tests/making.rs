@@ -141,5 +141,5 @@ fn methods_are_verified_offline() {
         );
     }
     let output = clr(&["verify", "/no/such/folder"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clr_profiler_launcher::Program;
 
-use crate::outcome::{self, Failure, Result};
+use crate::outcome::{Failure, Result};
 use crate::{library, process, ps};
 
 /// The facts that the rules look at.
@@ -95,7 +95,7 @@ impl Facts {
 
     /// The environment of this command, with the files below a folder.
     pub(super) fn of_container(root: &Path) -> Result<Self> {
-        let root = fs::canonicalize(root).map_err(outcome::io("open", root))?;
+        let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         if !root.is_dir() {
             return Err(Failure::usage(format!(
                 "`{}` is not a folder: give the root of an unpacked image, or /proc/PID/root of a container.",
