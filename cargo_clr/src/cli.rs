@@ -63,12 +63,9 @@ pub(crate) enum Verb {
     /// Makes the crate of a new profiler
     New(New),
     /// Writes the completions of the command line for a shell
-    Completions {
-        /// The shell
-        shell: Shell,
-    },
-    /// Writes the manual page
-    Man,
+    Completions(Completions),
+    /// Writes the manual pages
+    Man(Man),
     /// Asks a library for a profiler, in a process of its own
     #[command(name = "__load", hide = true)]
     Load { library: PathBuf, clsid: String },
@@ -364,6 +361,8 @@ pub(crate) struct AttachTo {
     /// How long the runtime may take
     #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "30")]
     pub(crate) timeout: Duration,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 #[derive(Debug, Args)]
@@ -377,6 +376,30 @@ pub(crate) struct Profiler {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  cargo clr completions bash > ~/.local/share/bash-completion/completions/cargo-clr")]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo clr man | man -l -
+  cargo clr man --folder ~/.local/share/man/man1 && man cargo-clr-cpu")]
+pub(crate) struct Man {
+    /// Write the page of the command, and one of each verb, to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo clr ps
+  cargo clr ps --json")]
 pub(crate) struct Ps {
     #[command(flatten)]
     pub(crate) json: Json,
@@ -411,6 +434,8 @@ pub(crate) struct New {
     /// A checkout of clr_profiler to depend on, instead of the published crates
     #[arg(long, value_name = "FOLDER")]
     pub(crate) checkout: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: Json,
 }
 
 #[derive(Debug, Args)]
@@ -473,6 +498,27 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_each_verb_has_an_example() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let example = format!("  cargo clr {}", verb.get_name());
+            assert!(
+                verb.is_hide_set() || help.contains(&example),
+                "{}: {help}",
+                verb.get_name()
+            );
+            assert!(
+                verb.is_hide_set() || verb.get_about().is_some(),
+                "{}",
+                verb.get_name()
+            );
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use cli::{Cli, Verb};
+use cli::{Cli, Completions, Man, Verb};
 use outcome::{Failure, Result};
 
 fn main() -> ExitCode {
@@ -29,8 +29,10 @@ fn main() -> ExitCode {
     match run_verb(cli.verb) {
         Ok(code) => code,
         Err(failure) => {
+            let command = Cli::command();
+            let style = command.get_styles().get_error();
             // If stderr is closed, the exit code says it.
-            let _ = writeln!(io::stderr(), "error: {failure}");
+            let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {failure}");
             failure.code()
         }
     }
@@ -62,20 +64,47 @@ fn run_verb(verb: Verb) -> Result<ExitCode> {
         Verb::Doctor(options) => doctor::examine(&options),
         Verb::Verify(options) => verify::verify(&options),
         Verb::New(options) => new::create(&options),
-        Verb::Completions { shell } => {
+        Verb::Completions(Completions { shell }) => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "cargo-clr", &mut text);
-            print(&text)
+            clap_complete::generate(shell, &mut by_file(), "cargo-clr", &mut text);
+            // The script for bash has the `-` of the name in two forms, so that it would not find the options of verbs.
+            let text = String::from_utf8_lossy(&text).replace("cargo__subcmd__clr", "cargo__clr");
+            print(text)
         }
-        Verb::Man => {
+        Verb::Man(Man { folder: None }) => {
             let mut text = Vec::new();
-            let page = clap_mangen::Man::new(Cli::command());
+            let page = clap_mangen::Man::new(by_file());
             page.render(&mut text)
                 .map_err(|error| Failure::new(error.to_string()))?;
             print(&text)
         }
+        Verb::Man(Man {
+            folder: Some(folder),
+        }) => {
+            if !folder.is_dir() {
+                return Err(Failure::usage(format!(
+                    "There is no folder `{}` for the pages.",
+                    folder.display()
+                )));
+            }
+            clap_mangen::generate_to(by_file(), &folder)
+                .map_err(outcome::io("write to", &folder))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Verb::Load { library, clsid } => doctor::load(&library, &clsid),
     }
+}
+
+/// The command for shells and manuals: by the name of its file, with the verbs for users alone.
+fn by_file() -> clap::Command {
+    let all = Cli::command();
+    let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let help = all.get_after_help().cloned().unwrap_or_default();
+    clap::Command::new("cargo-clr")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(env!("CARGO_PKG_DESCRIPTION"))
+        .after_help(help)
+        .subcommands(verbs.cloned())
 }
 
 /// Writes to stdout. A reader that has seen enough is no failure.

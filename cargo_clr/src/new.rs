@@ -7,9 +7,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clr_profiler_launcher::Clsid;
+use serde_json::json;
 
 use crate::cli::New;
 use crate::outcome::{self, Failure, Result};
+use crate::print;
 
 /// The files, with `{{name}}`, `{{type}}`, `{{clsid}}` and dependencies to be filled in.
 const TEXTS: [(&str, &str); 6] = [
@@ -88,6 +90,10 @@ pub(crate) fn create(options: &New) -> Result<ExitCode> {
             fs::create_dir_all(above).map_err(outcome::io("make", above))?;
         }
         fs::write(&path, content).map_err(outcome::io("write", &path))?;
+    }
+    if options.json.json {
+        let outcome = json!({ "verb": "new", "name": name, "folder": folder.to_string_lossy() });
+        return print(format!("{outcome}\n"));
     }
     let _ = writeln!(
         io::stderr(),

@@ -7,3 +7,5 @@ mod doctor;
 mod doctor_outside;
 mod making;
 mod profiling;
+#[cfg(target_os = "linux")]
+mod terminal;

@@ -406,8 +406,4 @@ fn without_cargo() {
         "{}",
         stdout(&output)
     );
-    for words in [&["completions", "bash"][..], &["man"]] {
-        let output = clr(words).output().unwrap();
-        assert!(stdout(&output).contains("exceptions"), "{words:?}");
-    }
 }
