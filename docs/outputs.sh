@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
 # Runs the verbs of `cargo clr` on the sample program, and writes the first lines of their results to docs/src/outputs.md.
-# The runtime is that of CLR_PROFILER_DOTNET, DOTNET_ROOT or PATH.
+# The runtime is that of CLR_PROFILER_DOTNET, DOTNET_ROOT or PATH; CARGO_CLR may name a command that was built before, and
+# ROSLYN a folder with the C# compiler, which the tests fetch.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-cargo build -p cargo-clr
-command=$PWD/target/debug/cargo-clr
+command=${CARGO_CLR:-}
+if [ -z "$command" ]; then
+    cargo build -p cargo-clr
+    command=$PWD/target/debug/cargo-clr
+fi
+roslyn=${ROSLYN:-$(dirname "$(find ~/.cache/clr_profiler/roslyn-* -name Microsoft.CodeAnalysis.CSharp.dll | head -n 1)")}
+programs=$PWD/tests/profilees
 sample=$PWD/examples/support/samples/Sample.dll
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
@@ -21,13 +27,65 @@ shown() {
     sed "s|$folder/||; s/^/> /" "$folder/err"
 }
 
+# What a verb has written, for the words after its options: a cell of the table.
+cell() {
+    local verb=$1 status=0 size
+    shift
+    local -a options=()
+    case $verb in
+    calls | trace) options=(--methods "$methods") ;;
+    patch) options=(--faults "$folder/faults.txt") ;;
+    esac
+    "$command" "$verb" "${options[@]}" -o "$folder/cell" "$@" >/dev/null 2>"$folder/err" || status=$?
+    size=$(sed -n 's/.*wrote .* (\([^)]*\)).*/\1/p' "$folder/err")
+    if [ -n "$size" ]; then
+        printf ' %s |' "$size"
+    elif [ "$status" = 2 ]; then
+        printf ' refused |'
+    else
+        printf ' failed (%s) |' "$status"
+        cat "$folder/err" >&2
+    fi
+}
+
+# Each verb with each program, started and running.
+table() {
+    local verb busy
+    printf '| verb | sample | C# compiler | busy program | `-p` of the busy program |\n|---|---|---|---|---|\n'
+    mkfifo "$folder/input"
+    for verb in cpu gc exceptions log calls alloc heap trace patch; do
+        printf '| `%s` |' "$verb"
+        cell "$verb" -- "$sample"
+        cell "$verb" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs"
+        sleep 3 | cell "$verb" -- "$programs/Endures.dll" calls
+        # One for each verb: a tool that changes methods stays loaded.
+        "${CLR_PROFILER_DOTNET:-dotnet}" exec "$programs/Endures.dll" calls <"$folder/input" >/dev/null &
+        busy=$!
+        exec 5>"$folder/input"
+        sleep 1
+        cell "$verb" -p "$busy" --duration 3
+        printf '\n'
+        exec 5>&-
+        wait "$busy" || :
+    done
+}
+
+methods='Shop.**; Compiler.**; **.Changed'
+printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; **.Changed\n' >"$folder/faults.txt"
+
 {
     cat <<'TEXT'
 # The output of each verb
 
 The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4;
 below them the line that the command prints. `docs/outputs.sh` has run the verbs and written this page.
+
+The sizes of the results of each verb, for programs that the command starts and for one that runs: the sample, the C#
+compiler with a small source (Roslyn), and a program that calls a method without pause. `calls`, `trace` and `patch` have patterns. "Refused" is a
+sentence with the reason, before anything happens.
 TEXT
+    echo
+    table
     shown "cpu --wall" cpu.txt
     shown gc gc.txt
     shown exceptions exceptions.txt
@@ -40,8 +98,28 @@ TEXT
     head -n 10 "$folder/summary.txt" | cut -c 1-110 | sed 's/ *$//'
     printf '```\n\n'
     sed "s|$folder/||; s/^/> /" "$folder/err"
+    shown "patch" patch.txt --faults faults.txt
     printf '\n## doctor\n\n```text\n$ CORECLR_ENABLE_PROFILING=1 CORECLR_PROFILER=JitLogger cargo clr doctor\n'
     CORECLR_ENABLE_PROFILING=1 CORECLR_PROFILER=JitLogger "$command" doctor || :
     printf '```\n'
 } >"$folder/page"
 mv "$folder/page" docs/src/outputs.md
+
+# The README has the same, folded up.
+folded=$(awk '
+    /^## / { if (is_open) print "</details>\n"; is_open = 1
+             printf "<details><summary><code>cargo clr %s</code></summary>\n\n", $2; getline; next }
+    is_open { print }
+    END { print "\n</details>" }' docs/src/outputs.md)
+{
+    sed '/^<!-- outputs -->$/q' README.md
+    printf '%s\n' "$folded"
+    sed -n '/^<!-- end of outputs -->$/,$p' README.md
+} >"$folder/readme"
+mv "$folder/readme" README.md
+
+# The picture of the README, where librsvg can draw it.
+if command -v rsvg-convert >/dev/null; then
+    "$command" cpu --wall -o "$folder/cpu.svg" -- "$sample" >/dev/null
+    rsvg-convert -w 1200 "$folder/cpu.svg" -o docs/pictures/cpu.png
+fi
