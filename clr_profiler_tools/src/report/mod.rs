@@ -10,7 +10,8 @@
 //!
 //! No file is open between two writes, because the program may have few descriptors, and no
 //! failing write reaches the program: [`failures`] counts them with all other failures,
-//! and reports them in one line when the program ends. [`methods_from_environment`] reads the option `--methods`.
+//! and reports them in one line when the program ends. [`methods_from_environment`] reads the option `--methods`, and
+//! [`rewriting`] has parts of profilers that rewrite.
 
 mod event_file;
 pub mod failures;
@@ -23,6 +24,7 @@ mod pace;
 pub mod private;
 mod program;
 mod requests;
+pub mod rewriting;
 mod session;
 mod settings;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,5 @@
 //! Shows the results of the methods of a .NET program.
 
-mod native;
-
 use std::sync::Arc;
 
 use clr_profiler::il::body::MethodBody;
@@ -11,7 +9,8 @@ use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{HelperAssembly, ReentrancyGuard, RewriteContext};
 use clr_profiler_tools::report::helper::NativeMethods;
-use clr_profiler_tools::report::{Output, Report, Settings, When, failures, methods_or_all};
+use clr_profiler_tools::report::rewriting::{native_results, outcomes, overhead};
+use clr_profiler_tools::report::{Output, Report, Settings, failures, methods_or_all};
 
 /// The profiler.
 #[expect(
@@ -31,11 +30,7 @@ impl Profiler for ReturnInspector {
         let output = settings.path("RETURN_INSPECTOR_OUTPUT", "returns.txt");
         let output = Arc::new(Output::lines(output)?);
         let is_native = settings.is_set("RETURN_INSPECTOR_NATIVE");
-        let mut instrumentation = Instrumentation::new().report(|outcome, _| {
-            if let Some(problem) = &outcome.problem {
-                failures::add("refused", format_args!("{}: {problem}", outcome.name));
-            }
-        });
+        let mut instrumentation = Instrumentation::new().report(outcomes(None));
         if settings.is_set("RETURN_INSPECTOR_FRAMEWORK") {
             if !is_native {
                 return Err(Error::other(
@@ -49,10 +44,7 @@ impl Profiler for ReturnInspector {
         }
         instrumentation = match is_native {
             // Methods call this library directly.
-            true => {
-                native::start(info, &output)?;
-                instrumentation.edit(methods, native::inspect)
-            }
+            true => instrumentation.edit(methods, native_results(info, &output)?),
             false => {
                 // Next to this source, unless the profiler was moved.
                 let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/helper/Inspector.dll");
@@ -67,11 +59,7 @@ impl Profiler for ReturnInspector {
             }
         };
         setup.attach(instrumentation)?;
-        let info = info.clone();
-        let report = Report::start(When::default(), move |_| {
-            output.end(&format!("overhead: {}\n", info.overhead()));
-            Ok(())
-        })?;
+        let report = overhead(info, &output)?;
         Ok(Self { report })
     }
 

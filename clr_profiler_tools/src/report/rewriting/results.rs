@@ -9,7 +9,8 @@ use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{NativeCall, RewriteContext};
-use clr_profiler_tools::report::{Output, lock};
+
+use crate::report::{Output, lock};
 
 static OUTPUT: OnceLock<Arc<Output>> = OnceLock::new();
 
@@ -19,17 +20,44 @@ static STRINGS: OnceLock<(usize, usize)> = OnceLock::new();
 /// The names of the methods by number: a call passes the number of its method.
 static METHODS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-pub(crate) fn start(info: &ProfilerInfo, output: &Arc<Output>) -> Result<()> {
+/// An edit for [`Instrumentation::edit`](clr_profiler::instrumentation::Instrumentation::edit): each method passes its result, if it
+/// is a primitive or a string, to this library, which appends `Method(parameters) = result` to the output of the first call
+/// of this function. There is no managed code in between, so it works in every module, the core library included.
+///
+/// **Context**: `initialize`.
+///
+/// # Errors
+///
+/// The runtime does not tell the layout of strings.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use clr_profiler::instrumentation::Instrumentation;
+/// use clr_profiler::prelude::*;
+/// use clr_profiler_tools::report::Output;
+/// use clr_profiler_tools::report::rewriting::native_results;
+///
+/// fn attach(info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
+///     let output = Arc::new(Output::lines("results.txt".into())?);
+///     let show = native_results(info, &output)?;
+///     setup.attach(Instrumentation::new().edit("Shop.**", show))?;
+///     Ok(())
+/// }
+/// ```
+pub fn native_results(
+    info: &ProfilerInfo,
+    output: &Arc<Output>,
+) -> Result<fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>> {
     let layout = info.string_layout2()?;
     let place = (layout.length_offset as usize, layout.buffer_offset as usize);
     // Set already if another runtime of this process has started the profiler, too.
     let _ = STRINGS.set(place);
     let _ = OUTPUT.set(Arc::clone(output));
-    Ok(())
+    Ok(show)
 }
 
-/// Passes the result to a function of this library, if it is a primitive or a string.
-pub(crate) fn inspect(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+fn show(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
     let returned = cx.return_type()?;
     let mut converted = Fragment::new();
     let call = match returned {
