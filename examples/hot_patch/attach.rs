@@ -1,19 +1,19 @@
 //! `hot_patch --attach`.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library};
 
 use crate::CLSID;
 
-const USAGE: &str = "usage: hot_patch --attach PROCESS [--control FILE] [--output FILE]";
+const USAGE: &str =
+    "usage: hot_patch --attach PROCESS [--methods PATTERNS] [--control FILE] [--output FILE]";
 
 /// Loads the profiler into a running program.
 pub(crate) fn run(words: impl Iterator<Item = String>) -> ExitCode {
     let (message, code) = match parse(words) {
-        Some((process, control, output)) => match attach(process, &control, &output) {
+        Some((process, settings)) => match attach(process, &settings) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(error) => (error.to_string(), 1),
         },
@@ -24,35 +24,37 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Option<(u32, PathBuf, PathBuf)> {
+/// The process, and the client data for the profiler.
+fn parse(mut words: impl Iterator<Item = String>) -> Option<(u32, String)> {
     let process = words.next()?.parse().ok()?;
-    let (mut control, mut output) = ("hot_patch.control".into(), "hot_patch.txt".into());
+    // The program has another current folder.
+    let absolute = |path: &str| Some(std::path::absolute(path).ok()?.display().to_string());
+    let (mut control, mut output) = (absolute("hot_patch.control")?, absolute("hot_patch.txt")?);
+    let mut settings = String::new();
     while let Some(word) = words.next() {
+        let value = words.next()?;
         match word.as_str() {
-            "--control" => control = words.next()?.into(),
-            "--output" => output = words.next()?.into(),
+            "--control" => control = absolute(&value)?,
+            "--output" => output = absolute(&value)?,
+            "--methods" => {
+                let value = match value.strip_prefix('@') {
+                    Some(path) => format!("@{}", absolute(path)?),
+                    None => value,
+                };
+                settings = format!("HOT_PATCH_METHODS={value}\0");
+            }
             _ => return None,
         }
     }
-    Some((process, control, output))
+    settings += &format!("HOT_PATCH_CONTROL={control}\0HOT_PATCH_OUTPUT={output}");
+    Some((process, settings))
 }
 
-fn attach(
-    process: u32,
-    control: &PathBuf,
-    output: &PathBuf,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn attach(process: u32, settings: &str) -> Result<(), Box<dyn std::error::Error>> {
     let library = ProfilerLibrary::new(find_library("hot_patch")?, CLSID)?;
-    // The program has another current folder.
-    let (control, output) = (std::path::absolute(control)?, std::path::absolute(output)?);
-    let data = format!(
-        "HOT_PATCH_CONTROL={}\0HOT_PATCH_OUTPUT={}",
-        control.display(),
-        output.display()
-    );
     Attach::new(process)
         .profiler(library)
-        .client_data(data)
+        .client_data(settings)
         .send()?;
     Ok(())
 }

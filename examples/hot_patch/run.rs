@@ -18,16 +18,22 @@ fn main() -> ExitCode {
     }
     examples_support::run(&Example {
         name: "hot_patch",
-        about: "Counts the calls of named methods, switched on and off while the program runs.\n\
-                `--attach PROCESS [--control FILE] [--output FILE]` does so in a program that runs.",
+        about: "Counts and times the calls of methods by a patch, switched on and off while the program runs.\n\
+                `--attach PROCESS [--methods PATTERNS] [--control FILE] [--output FILE]` does so in a program that runs.",
         clsid: CLSID,
         options: &[
+            ExampleOption {
+                name: "--methods",
+                takes: Takes::Text("PATTERNS"),
+                variable: "HOT_PATCH_METHODS",
+                help: "only methods that match, such as `Shop!Shop.**; -**.ToString`; @FILE reads them",
+            },
             ExampleOption {
                 name: "--control",
                 takes: Takes::Path("FILE"),
                 variable: "HOT_PATCH_CONTROL",
-                help: "follow the lines that are added to FILE (or written into a pipe): `on METHOD`, \
-                       `off METHOD`, `off`; hot_patch.control without this option",
+                help: "follow the lines that are added to FILE (or written into a pipe): `on` \
+                       or `off`; hot_patch.control without this option",
             },
             ExampleOption {
                 name: "--output",

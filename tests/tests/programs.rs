@@ -137,9 +137,9 @@ fn options(example: &str, program: Program, folder: &Folder) -> (Vec<String>, St
         "return_inspector" => (list(&["--methods", &patterns]), part),
         "hot_patch" => {
             let method = "System.Private.CoreLib!System.String.Concat(string, string)";
-            let control = file("control", format!("on {method}\n"));
+            let control = file("control", "on\n".to_owned());
             (
-                list(&["--control", &control]),
+                list(&["--methods", method, "--control", &control]),
                 "System.String.Concat".to_owned(),
             )
         }

@@ -1,26 +1,16 @@
-//! Counts the calls of named methods, switched on and off while the program runs.
+//! Counts and times the calls of methods by a patch, which is switched on and off while the program runs.
 
-mod command;
-mod counts;
-mod table;
-
+use std::collections::HashMap;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use clr_profiler::il::fragment::Fragment;
+use clr_profiler::instrumentation::{Instrumentation, MethodState};
+use clr_profiler::patches::Patch;
 use clr_profiler::prelude::*;
-use clr_profiler::rejit::{Rejit, RejitOptions};
 use clr_profiler_tools::report::{
-    Moment, Output, Report, Requests, Settings, Tool, When, failures, lock,
+    Moment, Output, Pace, Report, Requests, Settings, Tool, When, failures, lock, methods,
 };
-
-use table::Table;
-
-/// How often the control file is read.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// How often the results are written while the program runs.
-const WRITE: Duration = Duration::from_secs(1);
 
 /// The profiler.
 #[expect(
@@ -28,7 +18,6 @@ const WRITE: Duration = Duration::from_secs(1);
     reason = "public to be composed with others"
 )]
 pub struct HotPatch {
-    table: Arc<Mutex<Table>>,
     report: Report,
 }
 
@@ -36,16 +25,14 @@ pub struct HotPatch {
 impl Profiler for HotPatch {
     clr_profiler_tools::start_as_tool!();
 
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        lock(&self.table).counted.forget(module);
-        Ok(())
-    }
-
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         self.report.finish();
         Ok(())
     }
 }
+
+/// The number of calls and the longest time, by the full names of the methods.
+type Table = Mutex<HashMap<String, (u64, Duration)>>;
 
 impl Tool for HotPatch {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
@@ -53,41 +40,106 @@ impl Tool for HotPatch {
         let output = Output::whole(settings.path("HOT_PATCH_OUTPUT", "hot_patch.txt"))?;
         let control = settings.path("HOT_PATCH_CONTROL", "hot_patch.control");
         let mut control = Requests::new(&control)?;
-        let table = Arc::new(Mutex::new(Table::new()));
-        let rejit = setup.attach(Rejit::new(RejitOptions::default(), {
-            let (table, count) = (Arc::clone(&table), counts::call(info));
-            move |info, module, method, control| {
-                control.rewrite(info, module, method, |body, cx| {
-                    let place = (module, method);
-                    let number = lock(&table).counted.number(place, cx.full_name())?;
-                    let mut code = Fragment::new();
-                    code.ldc_i4(number as i32).append(&cx.call_native(&count)?);
-                    body.prologue(&code)?;
+        let methods = methods(settings, "HOT_PATCH_METHODS")?;
+        let methods = methods.map_or_else(|| "**".parse().map(Arc::new), Ok)?;
+        let table = Arc::new(Table::default());
+        let patch = Patch::method(methods)
+            .before({
+                let table = Arc::clone(&table);
+                move |call| {
+                    lock(&table).entry(call.method().to_owned()).or_default().0 += 1;
+                    call.keep(Instant::now());
                     Ok(())
-                })?;
-                Ok(())
+                }
+            })
+            .after({
+                let table = Arc::clone(&table);
+                move |call| {
+                    let time = call
+                        .kept::<Instant>()
+                        .map_or(Duration::ZERO, |began| began.elapsed());
+                    if let Some((_, longest)) = lock(&table).get_mut(call.method()) {
+                        *longest = time.max(*longest);
+                    }
+                    Ok(())
+                }
+            });
+        let patches = Instrumentation::new().patch(patch).switchable();
+        let patches = setup.attach(patches.report(|outcome, _| {
+            if let Some(problem) = &outcome.problem {
+                failures::add("failed", format_args!("{}: {problem}", outcome.name));
             }
         }))?;
-        // Commands from before the program begins are effective from its first calls on.
-        lock(&table).follow(&rejit, control.lines());
-        let report = Report::start(When::every(LOOK), {
-            let (table, info) = (Arc::clone(&table), info.clone());
-            let mut written: Option<Instant> = None;
-            move |moment| {
-                let mut table = lock(&table);
-                let is_new = table.follow(&rejit, control.lines());
-                let is_due = is_new || written.is_none_or(|at| at.elapsed() >= WRITE);
-                if moment == Moment::Meanwhile && !(is_due && output.is_replaceable()) {
-                    return Ok(());
+        // A command from before the program begins is effective from its first call on.
+        let mut switched = follow(&patches, control.lines()).unwrap_or_else(|| "on".to_owned());
+        let (info, mut pace) = (info.clone(), Pace::start());
+        let report = Report::start(When::every(Pace::LOOK), move |moment| {
+            if let Some(command) = follow(&patches, control.lines()) {
+                if let Some(rejit) = patches.rejit() {
+                    // Until the runtime has the new IL of all methods.
+                    rejit.wait(Duration::from_secs(10));
                 }
-                written = Some(Instant::now());
-                let text = table.text(&rejit, &info.overhead());
-                drop(table);
-                output.replace(|file| file.write_all(text.as_bytes()))
+                (switched, pace) = (command, Pace::start());
             }
+            let is_due = pace.is_due() && output.is_replaceable();
+            if moment == Moment::Meanwhile && !is_due {
+                return Ok(());
+            }
+            let began = Instant::now();
+            let text = format!(
+                "{}overhead: {}\nswitched {switched}\n",
+                text(&table, &patches),
+                info.overhead()
+            );
+            let written = output.replace(|file| file.write_all(text.as_bytes()));
+            pace.written(began);
+            written
         })?;
-        Ok(Self { table, report })
+        Ok(Self { report })
     }
+}
+
+/// Obeys the lines, `on` or `off`, and returns the last one, or the mistake in it.
+fn follow(patches: &Instrumentation, lines: std::io::Result<Vec<String>>) -> Option<String> {
+    let lines = lines.unwrap_or_else(|error| vec![format!("the control file: {error}")]);
+    let mut last = None;
+    for line in lines.iter().map(|line| line.trim()) {
+        let switched = match line {
+            "" => continue,
+            "on" => patches.on(),
+            "off" => patches.off(),
+            _ => Err(Error::other(format!("`{line}` is neither `on` nor `off`"))),
+        };
+        last = Some(switched.map_or_else(|error| error.to_string(), |()| line.to_owned()));
+    }
+    last
+}
+
+/// The methods that were called, most calls first, and those that could not be patched.
+fn text(table: &Table, patches: &Instrumentation) -> String {
+    let mut rows = Vec::new();
+    let methods = patches.outcomes().methods;
+    let selected = methods.len();
+    for method in methods {
+        let (count, longest) = lock(table).get(&method.name).copied().unwrap_or_default();
+        if count > 0 || method.state != MethodState::NotCompiled {
+            rows.push((count, longest.as_micros(), method));
+        }
+    }
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.name.cmp(&b.2.name)));
+    let mut text = format!(
+        "{:>12} {:>12}  {:<13} method\n",
+        "calls", "longest us", "state"
+    );
+    for (count, longest, method) in rows {
+        let (state, name) = (method.state.name(), method.name);
+        // Writing to a `String` cannot fail, hence `let _`.
+        let _ = writeln!(text, "{count:>12} {longest:>12}  {state:<13} {name}");
+        if let Some(problem) = method.problem {
+            let _ = writeln!(text, "{:27}{problem}", "");
+        }
+    }
+    text + &format!("{selected} methods are selected\n")
 }
 
 register!(HotPatch);

@@ -79,10 +79,12 @@ const TOOLS: [Tool; 11] = [
     Tool {
         name: "hot_patch",
         clsid: "7A4E2B9C-61D0-4F0B-9C83-2E5B7C1D9A46",
-        settings: &[("CONTROL", "*/control"), ("OUTPUT", "*/hot.txt")],
+        settings: &[
+            ("OUTPUT", "*/hot.txt"),
+            ("CONTROL", "*/control"),
+            ("METHODS", "Watched.Failures.Through"),
+        ],
         output: "hot.txt",
-        // Whether it is called after it is on, is chance. A method that no other one rewrites: the others cannot rewrite
-        // one whose ReJIT comes before its first call.
         facts: |text| seen(text, "Watched.Failures.Through(int)"),
         may_have_more: false,
     },
@@ -199,11 +201,6 @@ fn sorted(mut facts: Vec<String>) -> Vec<String> {
 fn run(runtime: &Runtime, profiler: &str, tools: &[&Tool]) -> Vec<Vec<String>> {
     let folder = Folder::new();
     let path = folder.path("");
-    fs::write(
-        folder.path("control"),
-        "on Watched!Watched.Failures.Through\n",
-    )
-    .expect("it is ours");
     let mut scenario = Scenario::new("Watched")
         .arg("mixed")
         .library("pairs")
@@ -215,11 +212,11 @@ fn run(runtime: &Runtime, profiler: &str, tools: &[&Tool]) -> Vec<Vec<String>> {
             scenario = scenario.env(&name, &value.replace('*', folder));
         }
     }
-    // `Watched.Counted.**` is a pattern; its stars are no folder.
+    // Their stars are no folder.
     for tool in tools {
-        if tool.settings.iter().any(|(name, _)| *name == "METHODS") {
+        for (_, patterns) in tool.settings.iter().filter(|(name, _)| *name == "METHODS") {
             let name = format!("{}_METHODS", tool.name.to_uppercase());
-            scenario = scenario.env(&name, "Watched.Counted.**");
+            scenario = scenario.env(&name, patterns);
         }
     }
     let plain = scenario.run_plain(runtime);

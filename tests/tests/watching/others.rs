@@ -87,7 +87,10 @@ fn hot_patch_leaves_the_ends_of_a_program_as_they_are() {
         "collect",
         |runtime, ending, results| {
             let is_early = results.is_empty() && !ending.is_seen(runtime);
-            assert!(is_early || results.contains("  state  "), "{results}");
+            assert!(
+                is_early || results.contains(" longest us  state "),
+                "{results}"
+            );
         },
     );
 }

@@ -468,7 +468,7 @@ pub(super) fn marker(example: Example, fault: &Fault) -> Option<&'static str> {
         "gc_monitor" if is_mixed => "induced",
         "gc_monitor" => return None,
         "heap_snapshot" => "  type\n",
-        "hot_patch" => "  state ",
+        "hot_patch" => " longest us  state ",
         "jit_logger" if is_mixed => "[jit] Watched.Counted.Even(int)\n",
         "jit_logger" => "[jit] ",
         "method_logger" if is_mixed => "< Watched.Counted.Run(int)\n",
