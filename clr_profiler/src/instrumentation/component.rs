@@ -271,13 +271,23 @@ impl Component for Instrumentation {
             Component::shutdown(rejit, info)?;
         }
         let outcomes = self.outcomes();
-        let unmatched: Vec<String> = outcomes.unmatched().map(|one| format!("`{one}`")).collect();
         let mut words = Vec::new();
-        if !unmatched.is_empty() {
-            words.push(format!(
-                "no method has matched {}: the assembly was not loaded, or the pattern is mistaken",
-                unmatched.join(", ")
-            ));
+        for (patterns, what, why) in [
+            (&outcomes.patterns, "method", "the assembly was not loaded"),
+            (
+                &outcomes.callees,
+                "call",
+                "no method with such a call was compiled",
+            ),
+        ] {
+            let unmatched = patterns.iter().filter(|of| of.methods == 0);
+            let unmatched: Vec<_> = unmatched.map(|of| format!("`{}`", of.pattern)).collect();
+            if !unmatched.is_empty() {
+                let unmatched = unmatched.join(", ");
+                words.push(format!(
+                    "no {what} has matched {unmatched}: {why}, or the pattern is mistaken"
+                ));
+            }
         }
         // A profiler that reports each of them has said it.
         let is_reported = self

@@ -184,6 +184,12 @@ impl Instrumentation {
         self
     }
 
+    /// Has the [outcomes](Self::outcomes) count the calls that these patterns match.
+    pub(crate) fn counts_calls(mut self, callees: &Arc<MethodPatterns>) -> Self {
+        self.description.callees.push(Arc::clone(callees));
+        self
+    }
+
     /// Adds the parts of a group, each a rule, which call a helper.
     pub(crate) fn group(
         mut self,

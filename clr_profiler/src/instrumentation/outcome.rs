@@ -71,7 +71,7 @@ pub struct PatternMatches {
     /// The pattern.
     pub pattern: MethodPattern,
     /// The methods in the modules that have been loaded so far; of dynamic modules, those that were compiled. With
-    /// zero, the assembly has not been loaded, or the pattern is mistaken.
+    /// zero, the assembly has not been loaded, or the pattern is mistaken. Of a pattern in [`Outcomes::callees`], its calls.
     pub methods: u64,
 }
 
@@ -85,6 +85,9 @@ pub struct Outcomes {
     pub methods: Vec<MethodOutcome>,
     /// The patterns of all rules, in their order.
     pub patterns: Vec<PatternMatches>,
+    /// The patterns of methods whose calls are [patched](crate::patches::Patch::call), with the number of their calls in the methods
+    /// that have been compiled so far.
+    pub callees: Vec<PatternMatches>,
     /// Assemblies of which something failed before their methods were looked at, with the errors.
     pub problems: Vec<String>,
     /// The number of selected methods in modules that were unloaded.
@@ -101,9 +104,10 @@ impl Outcomes {
             .count()
     }
 
-    /// The patterns that have matched no method.
+    /// The patterns that have matched no method, and those of called methods that have matched no call.
     pub fn unmatched(&self) -> impl Iterator<Item = &MethodPattern> {
-        let unmatched = self.patterns.iter().filter(|of| of.methods == 0);
+        let patterns = self.patterns.iter().chain(&self.callees);
+        let unmatched = patterns.filter(|of| of.methods == 0);
         unmatched.map(|of| &of.pattern)
     }
 
@@ -129,13 +133,13 @@ impl Outcomes {
     }
 
     /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state`, `problem` and `conflict`, `patterns` with
-    /// `pattern` and `methods`, `problems`, and `unloaded`.
+    /// `pattern` and `methods`, `callees` with `pattern` and `calls`, `problems`, and `unloaded`.
     ///
     /// ```
     /// use clr_profiler::instrumentation::Outcomes;
     ///
     /// let json = Outcomes::default().to_json();
-    /// assert_eq!(json, r#"{"methods":[],"patterns":[],"problems":[],"unloaded":0}"#);
+    /// assert_eq!(json, r#"{"methods":[],"patterns":[],"callees":[],"problems":[],"unloaded":0}"#);
     /// ```
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -158,13 +162,18 @@ impl Outcomes {
             }
             json.push('}');
         });
-        json.push_str("],\"patterns\":[");
-        separated(&mut json, &self.patterns, |json, of| {
-            json.push_str("{\"pattern\":");
-            text(json, &of.pattern.to_string());
+        for (list, patterns, what) in [
+            ("patterns", &self.patterns, "methods"),
+            ("callees", &self.callees, "calls"),
+        ] {
             // Writing to a `String` cannot fail.
-            let _ = write!(json, ",\"methods\":{}}}", of.methods);
-        });
+            let _ = write!(json, "],\"{list}\":[");
+            separated(&mut json, patterns, |json, of| {
+                json.push_str("{\"pattern\":");
+                text(json, &of.pattern.to_string());
+                let _ = write!(json, ",\"{what}\":{}}}", of.methods);
+            });
+        }
         json.push_str("],\"problems\":[");
         separated(&mut json, &self.problems, |json, problem| {
             text(json, problem);
@@ -266,6 +275,7 @@ mod tests {
                 outcome(2, "A.C()", refused, Some("no \"vararg\"\n\u{1}")),
             ],
             patterns: vec![pattern("A.*", 2), pattern("A.D", 0)],
+            callees: vec![pattern("A.E", 1)],
             problems: vec!["Late: too late".to_owned()],
             unloaded: 3,
         }
@@ -293,6 +303,7 @@ mod tests {
              \"token\":\"0x06000002\",\"state\":\"refused\",\
              \"problem\":\"no \\\"vararg\\\"\\n\\u0001\"}],\
              \"patterns\":[{\"pattern\":\"A.*\",\"methods\":2},{\"pattern\":\"A.D\",\"methods\":0}],\
+             \"callees\":[{\"pattern\":\"A.E\",\"calls\":1}],\
              \"problems\":[\"Late: too late\"],\"unloaded\":3}"
         );
     }

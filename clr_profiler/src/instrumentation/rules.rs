@@ -21,6 +21,8 @@ pub(super) struct Description {
     pub(super) report: Option<Arc<Report>>,
     /// The methods that inserted code calls, as far as they were declared.
     pub(super) uses: Vec<MethodSymbol>,
+    /// The methods whose calls are changed.
+    pub(super) callees: Vec<Arc<MethodPatterns>>,
     pub(super) is_switchable: bool,
     /// Whether bodies are set when modules are loaded.
     pub(super) is_at_load: bool,
@@ -317,6 +319,11 @@ impl Description {
     /// All patterns, in their order.
     pub(super) fn patterns(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
         self.rules.iter().flat_map(|rule| rule.patterns.counts())
+    }
+
+    /// The patterns of called methods, with the numbers of their calls.
+    pub(super) fn callees(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
+        self.callees.iter().flat_map(|callees| callees.counts())
     }
 }
 

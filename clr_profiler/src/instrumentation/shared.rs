@@ -18,6 +18,7 @@ use crate::rewrite::HelperAssembly;
 use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
+use clr_profiler_il::pattern::MethodPattern;
 use clr_profiler_il::token::MethodDef;
 
 /// The part of an attached component that its callbacks and threads share.
@@ -402,15 +403,14 @@ impl Shared {
                 conflict: self.conflict(state, &rules),
             }
         });
-        let patterns = self.description.patterns();
+        let matches = |(pattern, methods): (&MethodPattern, u64)| PatternMatches {
+            pattern: pattern.clone(),
+            methods,
+        };
         Outcomes {
             methods: methods.collect(),
-            patterns: patterns
-                .map(|(pattern, methods)| PatternMatches {
-                    pattern: pattern.clone(),
-                    methods,
-                })
-                .collect(),
+            patterns: self.description.patterns().map(matches).collect(),
+            callees: self.description.callees().map(matches).collect(),
             problems,
             unloaded,
         }

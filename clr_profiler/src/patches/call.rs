@@ -6,8 +6,11 @@ use std::fmt;
 use super::frame::Frame;
 use super::objects::{Access, Object};
 use super::slot::{Found, Home, Kind, Layout, Name, Slot, Stage, bits, words};
-use super::value::{CallValue, IntoCallValue, Literal, Number, Read, Written, parse_number};
+use super::value::{
+    CallValue, IntoCallValue, Literal, Number, Read, Written, parse_number, type_of,
+};
 use crate::error::{Error, Result};
+use crate::rewrite::{Leaf, ValueLayout};
 
 /// A call of a patched method: its arguments, its result, and the decisions about it.
 ///
@@ -211,14 +214,7 @@ impl<'a> Call<'a> {
             (Written::Text(None), Kind::Reference) => {
                 self.frame.set_word(found.slot.word, 0);
             }
-            (value, _) => {
-                let value = match value {
-                    Written::Number(primitive, _) => format!("{primitive:?}"),
-                    Written::Text(Some(_)) => "a string".to_owned(),
-                    Written::Text(None) => "null".to_owned(),
-                };
-                return Err(of_value(found.slot, &format!("it cannot be {value}")));
-            }
+            (value, kind) => return Err(of_value(found.slot, &not_set(&value, kind, leaf))),
         }
         self.mask |= bit;
         Ok(())
@@ -405,12 +401,10 @@ impl<'a> Call<'a> {
                 false => self.frame.pinned_text(slot.word, self.values),
             })),
             (Kind::Struct(layout) | Kind::Value(layout), None) => {
-                let fields: Vec<&str> = layout.leaves.iter().map(|leaf| &*leaf.path).collect();
-                let fields = fields.join("`, `");
-                Err(of_value(slot, &format!("it has the fields `{fields}`")))
+                Err(of_value(slot, &fields_of(layout)))
             }
             (Kind::Reference, _) => Err(of_value(slot, &"it is an object")),
-            (Kind::Opaque, _) => Err(of_value(slot, &"values of this type are not passed")),
+            (Kind::Opaque, _) => Err(of_value(slot, &NOT_PASSED)),
         }
     }
 }
@@ -422,6 +416,26 @@ fn first_word(found: &Found<'_>) -> Result<u16> {
         Kind::Struct(_) => word + 1,
         _ => word,
     })
+}
+
+const NOT_PASSED: &str = "values of this type are not passed";
+
+fn fields_of(layout: &ValueLayout) -> String {
+    let fields: Vec<&str> = layout.leaves.iter().map(|leaf| &*leaf.path).collect();
+    format!("it has the fields `{}`", fields.join("`, `"))
+}
+
+/// Why a value cannot be stored in one of this kind.
+#[cold]
+fn not_set(value: &Written, kind: &Kind, leaf: Option<&Leaf>) -> String {
+    let expected = match (kind, leaf) {
+        (_, Some(leaf)) => type_of(leaf.primitive),
+        (Kind::Text, _) => "`&str` (C# `string`)",
+        (Kind::Reference, _) => "null",
+        (Kind::Opaque, _) => return NOT_PASSED.to_owned(),
+        (Kind::Value(layout) | Kind::Struct(layout), None) => return fields_of(layout),
+    };
+    format!("set it to {expected}, not to {}", value.shown())
 }
 
 fn of_value(slot: &Slot, problem: &dyn fmt::Display) -> Error {

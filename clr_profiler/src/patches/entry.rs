@@ -12,7 +12,7 @@ use super::frame::Frame;
 use super::site::Site;
 use super::slot::Stage;
 use crate::error::Error;
-use crate::profiler::{native_call_failed, native_call_panicked};
+use crate::profiler::{FailureCause, patch_failed};
 use crate::runtime::message_of_panic;
 
 /// Runs the hook of a stage. Returns the [`bits`](super::slot::bits) by which the IL continues: 0 if the hook has failed, so that the
@@ -51,15 +51,16 @@ unsafe fn run<S: AtStage>(site: usize, frame: *mut u64) -> u64 {
 #[cold]
 fn failed(site: &Site, call: &mut Call<'_>, error: &Error) -> u64 {
     call.fail();
-    let text = format!("the patch of {}: {error}", site.layout.method);
-    native_call_failed(Error::other(text));
+    let text = format!("in a call of {}: {error}", site.layout.method);
+    patch_failed(FailureCause::Error(Error::other(text)));
     0
 }
 
 #[cold]
 fn panicked(site: &Site, panic: Box<dyn Any + Send>) -> u64 {
     let message = message_of_panic(panic);
-    native_call_panicked(format!("the patch of {}: {message}", site.layout.method));
+    let text = format!("in a call of {}: {message}", site.layout.method);
+    patch_failed(FailureCause::Panic(text));
     0
 }
 

@@ -226,7 +226,7 @@ impl Instrumentation {
     /// Adds a rule: runs the closures of a [`Patch`].
     ///
     /// A mistake in its patterns is the error of [`Setup::attach`](crate::Setup::attach).
-    pub fn patch(self, patch: Patch) -> Self {
+    pub fn patch(mut self, patch: Patch) -> Self {
         let (hooks, fields) = (Arc::new(patch.hooks), patch.fields);
         let operations = patch.operations;
         let (callees, patterns) = match patch.callees {
@@ -240,6 +240,9 @@ impl Instrumentation {
             Some(Ok(callees)) => (Some(callees), patch.patterns),
             Some(Err(mistake)) => (None, Err(mistake)),
         };
+        if let Some(callees) = &callees {
+            self = self.counts_calls(callees);
+        }
         let order = (patch.priority, hooks.replaces && callees.is_none());
         // Methods are rewritten again by ReJIT, and for each module: equal sites are one.
         let sites: Mutex<Vec<&'static Site>> = Mutex::default();

@@ -65,12 +65,43 @@ pub trait IntoCallValue: Sealed {
     }
 }
 
+/// The type of a number, in Rust and in C#.
+pub(super) fn type_of(primitive: Primitive) -> &'static str {
+    match primitive {
+        Primitive::Bool => "`bool`",
+        Primitive::Char => "`char` or `u16` (C# `char`)",
+        Primitive::I1 => "`i8` (C# `sbyte`)",
+        Primitive::U1 => "`u8` (C# `byte`)",
+        Primitive::I2 => "`i16` (C# `short`)",
+        Primitive::U2 => "`u16` (C# `ushort`)",
+        Primitive::I4 => "`i32` (C# `int`)",
+        Primitive::U4 => "`u32` (C# `uint`)",
+        Primitive::I8 => "`i64` (C# `long`)",
+        Primitive::U8 => "`u64` (C# `ulong`)",
+        Primitive::R4 => "`f32` (C# `float`)",
+        Primitive::R8 => "`f64` (C# `double`)",
+        Primitive::NativeInt => "`isize` (C# `nint`)",
+        Primitive::NativeUint => "`usize` (C# `nuint`)",
+    }
+}
+
+impl Written {
+    /// For messages.
+    pub(super) fn shown(&self) -> &'static str {
+        match self {
+            Self::Number(primitive, _) => type_of(*primitive),
+            Self::Text(Some(_)) => "a string",
+            Self::Text(None) => "null",
+        }
+    }
+}
+
 fn other_type(wanted: &str, value: &Read) -> Error {
     let found = match value {
-        Read::Number(primitive, _) => format!("a number of the type {primitive:?}"),
-        Read::Text(_) => "a string".to_owned(),
+        Read::Number(primitive, _) => type_of(*primitive),
+        Read::Text(_) => "`Option<String>` (C# `string`)",
     };
-    Error::other(format!("it is {found}, and cannot be read as `{wanted}`"))
+    Error::other(format!("read it as {found}, not as `{wanted}`"))
 }
 
 /// A row: the Rust type, the types of .NET that it reads, the first of which it writes, and the conversions.

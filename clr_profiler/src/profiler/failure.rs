@@ -30,6 +30,8 @@ pub enum FailurePlace {
     Callback(Callback),
     /// A function that rewritten code calls: a [`NativeCall`](crate::rewrite::NativeCall).
     NativeCall,
+    /// A closure of a [`Patch`](crate::patches::Patch).
+    Patch,
     /// A function that the library calls on one of its own threads, such as the one to which a
     /// [`Sampler`](crate::sampling::Sampler) delivers samples.
     Thread,
@@ -97,6 +99,7 @@ impl fmt::Display for FailurePlace {
         match self {
             Self::Callback(callback) => f.write_str(callback.name()),
             Self::NativeCall => f.write_str("a native call"),
+            Self::Patch => f.write_str("a patch"),
             Self::Thread => f.write_str("a thread of the library"),
         }
     }

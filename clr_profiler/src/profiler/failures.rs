@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use super::diagnostics;
 use super::failure::{Failure, FailureCause, FailurePlace};
 use super::setup::FailureHook;
-use crate::error::Error;
 use crate::runtime::{catch, lock};
 
 /// The hooks of the running profilers. Neither rewritten code nor a thread identifies the profiler that it
@@ -31,10 +30,10 @@ pub(crate) fn native_call_panicked(message: String) {
     report_to_all(FailurePlace::NativeCall, FailureCause::Panic(message));
 }
 
-/// Reports an error of a function that rewritten code has called.
+/// Reports the failure of a closure of a patch.
 #[cold]
-pub(crate) fn native_call_failed(error: Error) {
-    report_to_all(FailurePlace::NativeCall, FailureCause::Error(error));
+pub(crate) fn patch_failed(cause: FailureCause) {
+    report_to_all(FailurePlace::Patch, cause);
 }
 
 /// Reports a panic on a thread of a component of the library.

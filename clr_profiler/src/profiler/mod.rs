@@ -17,7 +17,7 @@ pub use failure::{Failure, FailureCause, FailurePlace};
 #[cfg(test)]
 pub(crate) use failures::tests::with_hook;
 pub(crate) use failures::{
-    native_call_failed, native_call_panicked, report, started, stopped, thread_panicked,
+    native_call_panicked, patch_failed, report, started, stopped, thread_panicked,
 };
 pub(crate) use member::{Member, NoCallbacks};
 pub use setup::Setup;

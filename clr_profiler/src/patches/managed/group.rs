@@ -266,12 +266,15 @@ impl Instrumentation {
     ///
     /// An assembly without patches, one that cannot be loaded as a helper, or a second helper is the error of
     /// [`Setup::attach`](crate::Setup::attach).
-    pub fn managed_patches(self, patches: ManagedPatches) -> Self {
+    pub fn managed_patches(mut self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
         let parts = Parts {
             helper: helper.as_ref().ok().cloned(),
             parts: patches.parts,
         };
+        for callees in parts.parts.iter().filter_map(|part| part.callees.as_ref()) {
+            self = self.counts_calls(callees);
+        }
         let patterns: Vec<Arc<MethodPatterns>> = parts
             .parts
             .iter()

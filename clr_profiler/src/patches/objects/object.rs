@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::super::slot::Layout;
-use super::super::value::{CallValue, IntoCallValue, Read, Written};
+use super::super::value::{CallValue, IntoCallValue, Read, Written, type_of};
 use super::request::{Request, kind, operation, word};
 use crate::error::{Error, Result};
 use crate::rewrite::Primitive;
@@ -311,7 +311,9 @@ impl<'c> Object<'c> {
             kind::DONE => Ok(()),
             _ => {
                 let problem = match primitive_of(served.words[word::BITS]) {
-                    Some(primitive) => format!("it is a number of the type {primitive:?}"),
+                    Some(primitive) => {
+                        format!("set it to {}, not to {}", type_of(primitive), value.shown())
+                    }
                     None => "it is no number".to_owned(),
                 };
                 Err(self.of_part(part, &problem))

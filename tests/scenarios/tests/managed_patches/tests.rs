@@ -117,7 +117,9 @@ fn classes_without_attributes_get_patterns() {
     let patterns = "\
 Plain.Greeting ManagedPatched.Store.Greet(string)
 Plain.Everything ManagedPatched.Store.Price; ManagedPatched.Store.Greet
-Plain.Counted ManagedPatched.Methods.Renamed; ManagedPatched.Methods.Paint";
+Plain.Counted ManagedPatched.Methods.Renamed; ManagedPatched.Methods.Paint
+Plain.Greeting ManagedPatched.Store.Gret
+Plain.Root calls System.Math.Sqr";
     let scenario = patched("Plain.dll", patterns, "1");
     let expected = PLAIN
         .replace("hello you in", "hello YOU in")
@@ -130,6 +132,13 @@ Plain.Counted ManagedPatched.Methods.Renamed; ManagedPatched.Methods.Paint";
             prints(profiled, &runtime.name, &expected);
             let log = &profiled.log;
             assert!(log.contains(&format!("problem {problem}\n")), "{log}");
+            // Targets that matched nothing.
+            for line in [
+                "no method has matched `ManagedPatched.Store.Gret`: ",
+                "no call has matched `System.Math.Sqr`: no method with such a call was compiled, or",
+            ] {
+                assert!(log.contains(line), "{line} {log}");
+            }
             // Reported when the module was loaded, before any method was changed.
             let reported = log.lines().position(|line| line.contains("component") && line.contains(problem));
             let changed = log.lines().position(|line| line.starts_with("instrumented"));

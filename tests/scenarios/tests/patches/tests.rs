@@ -129,7 +129,7 @@ fn without_patches_nothing_changes() {
 fn values_are_read_and_written() {
     check("values", VALUES, |_, profiled| {
         let log = &profiled.log;
-        assert!(!log.contains("a native call") && !log.contains("refused"), "{log}");
+        assert!(!log.contains("a patch ") && !log.contains("refused"), "{log}");
         let instrumented = log.lines().filter(|line| line.starts_with("instrumented "));
         assert_eq!(instrumented.count(), 12, "{log}");
     });
@@ -155,8 +155,8 @@ fn exceptions_states_and_failures_end_as_described() {
             assert!(faulty.starts_with(start), "{name} {faulty}");
             assert!(faulty.contains(MISSING), "{name} {faulty}");
             assert!(log.contains("states 0\n"), "{name} {log}");
-            let panicked = "a native call panicked: the patch of Patched.Store.Panics(int): on purpose";
-            let failed = "a native call failed: the patch of Patched.Store.Mistaken(int): \
+            let panicked = "a patch panicked: in a call of Patched.Store.Panics(int): on purpose";
+            let failed = "a patch failed: in a call of Patched.Store.Mistaken(int): \
                           Patched.Store.Mistaken(int) has no value `numbre`; it has `number`, `result`";
             for text in [panicked, failed] {
                 assert_eq!(log.matches(text).count(), 301, "{name} {log}");
@@ -171,7 +171,7 @@ fn methods_of_the_framework_are_mocked() {
     check("framework", FRAMEWORK, |_, profiled| {
         let log = &profiled.log;
         assert!(log.contains("instrumented System.DateTime.get_UtcNow()"), "{log}");
-        assert!(!log.contains("a native call"), "{log}");
+        assert!(!log.contains("a patch "), "{log}");
     });
 }
 
@@ -192,9 +192,9 @@ fn calls_are_patched_without_their_methods() {
                 assert_eq!(profiled.stdout, expected, "{name} {log}");
                 // The last call of `ReadAllText` has thrown, so its state waits for the next one.
                 assert!(log.contains("states 1\n"), "{name} {log}");
-                let reported = log.matches("a native call").count();
-                let about_date = "a native call failed: the patch of System.DateTime.get_UtcNow: `result`, of the \
-                                  type System.DateTime: it cannot be U8";
+                let reported = log.matches("a patch failed").count();
+                let about_date = "a patch failed: in a call of System.DateTime.get_UtcNow: `result`, of the \
+                                  type System.DateTime: values of this type are not passed";
                 assert_eq!(log.matches(about_date).count(), reported, "{name} {log}");
                 assert_eq!(reported == 0, is_passed, "{name} {log}");
             });
