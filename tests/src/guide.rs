@@ -38,6 +38,7 @@ chapters! {
     Instrumentation = "instrumentation.md";
     Loggers = "loggers.md";
     Patches = "patches.md";
+    PatchedKinds = "patched-kinds.md";
     PatchesInCSharp = "patches-in-csharp.md";
     RewritingIl = "rewriting-il.md";
     Helpers = "helpers.md";
