@@ -49,8 +49,8 @@ impl Role {
             ),
             "ReversePatch" => Self::Unsupported("reverse patches are not supported"),
             "TargetMethod" | "TargetMethods" => Self::Unsupported(
-                "it would have to run before the program: name the methods by a pattern, \
-                 `ManagedPatches::class`",
+                "it would have to run before the program: name the method by an attribute, \
+                 `HarmonyPatch(typeof(X), \"Method\")`, or several by a pattern, `ManagedPatches::class`",
             ),
             "Prepare" | "Cleanup" => {
                 Self::Unsupported("it would have to run before the program: remove it")

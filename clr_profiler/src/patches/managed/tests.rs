@@ -13,8 +13,8 @@ fn path(file: &str) -> String {
 /// All mistakes of `Mistaken.cs`, in their order.
 const MISTAKES: &[&str] = &[
     "Transpiles.Transpiler: transpilers are not supported: `Instrumentation::edit` changes IL",
-    "Chooses.TargetMethod: it would have to run before the program: name the methods by a pattern, \
-     `ManagedPatches::class`",
+    "Chooses.TargetMethod: it would have to run before the program: name the method by an attribute, \
+     `HarmonyPatch(typeof(X), \"Method\")`, or several by a pattern, `ManagedPatches::class`",
     "Prepares.Prepare: it would have to run before the program: remove it",
     "OfInstance.Prefix: a patch is a static method",
     "GenericMethod.Prefix: it is generic, and no call could name its instance",
