@@ -39,6 +39,7 @@ chapters! {
     Loggers = "loggers.md";
     Patches = "patches.md";
     PatchedKinds = "patched-kinds.md";
+    Mocks = "mocks.md";
     PatchesInCSharp = "patches-in-csharp.md";
     RewritingIl = "rewriting-il.md";
     Helpers = "helpers.md";

@@ -35,6 +35,7 @@ const CALL_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F631";
 const RESULT_LOGGER: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F632";
 const GUARDS: &str = "D0A4C1B7-3E52-4F86-9B1D-7C20E5A8F633";
 const PATCHER: &str = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A26";
+const MOCKS: &str = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A23";
 const LIMITER: &str = "0C4C0C0E-9F2C-4C9B-8F0E-6C7B4F0D5A27";
 const SWITCH: &str = "6B1A2C3D-4E5F-4061-8293-A4B5C6D7E80C";
 
@@ -457,6 +458,28 @@ fn patches_in_csharp_change_the_sample() {
             ("refused: no pear left", "sold 5 pear for 0.00"),
         ],
     );
+}
+
+/// The program is `Mocked.cs`, which is compiled.
+#[test]
+fn mocks_replace_methods_of_the_framework_and_of_the_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let chapter = std::fs::read_to_string(root.join("../docs/src/mocks.md")).unwrap();
+    let compiled = std::fs::read_to_string(root.join("profilees/Mocked.cs")).unwrap();
+    let block = chapter.split("```csharp\n").nth(1).unwrap();
+    let block = block.split("\n```").next().unwrap();
+    assert!(compiled.contains(block), "{block}");
+    let line = "Ada in test: 12, paid True, 2001-02-03";
+    assert_eq!(chapter.matches(line).count(), 2);
+    for tiered in ["0", "1"] {
+        let mocked = scenario("Mocked").profiler(MOCKS);
+        let mocked = mocked.env("COMPlus_TieredCompilation", tiered);
+        mocked.compare(|plain, profiled| {
+            assert_ne!(plain.status.code(), Some(0));
+            let line = format!("{line}\n");
+            assert_eq!(profiled.output(), (Some(0), &*line, ""));
+        });
+    }
 }
 
 #[test]
