@@ -152,6 +152,9 @@ pub(crate) struct Cpu {
     /// The time between two samples in microseconds
     #[arg(long, value_name = "MICROSECONDS", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     pub(crate) interval: Option<u64>,
+    /// Suspend the program for each sample, which is biased, as it is done on other systems than Linux
+    #[arg(long)]
+    pub(crate) suspend: bool,
     /// Count the time of threads that wait, too
     #[arg(long)]
     pub(crate) wall: bool,

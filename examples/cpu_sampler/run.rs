@@ -21,7 +21,13 @@ fn main() -> ExitCode {
                 name: "--interval",
                 takes: Takes::Text("MICROSECONDS"),
                 variable: "CPU_SAMPLER_INTERVAL",
-                help: "the time between two stops of the program; 1000 without this option",
+                help: "the processor time between two samples of a thread; 4000 without this option",
+            },
+            ExampleOption {
+                name: "--suspend",
+                takes: Takes::Nothing,
+                variable: "CPU_SAMPLER_SUSPEND",
+                help: "suspend the program for each sample, which is biased, as on other platforms",
             },
             ExampleOption {
                 name: "--wall",

@@ -18,6 +18,12 @@ impl Source for Memory {
     }
 }
 
+/// Copies memory of this process from an address; false if it cannot be read.
+#[cfg(feature = "sampling")]
+pub(crate) fn read_memory(address: usize, out: &mut [u8]) -> bool {
+    system::copy(address, out)
+}
+
 impl Memory {
     pub(super) fn at(base: usize) -> Self {
         Self { base }

@@ -27,6 +27,8 @@ use crate::ids::ModuleId;
 use crate::lifetimes::{InFlight, TargetState};
 use crate::runtime::{Suspended, suspended};
 use memory::Memory;
+#[cfg(feature = "sampling")]
+pub(crate) use memory::read_memory;
 #[cfg(feature = "lines")]
 pub(crate) use symbols::{AllSymbols, Found, Loaded, Symbols};
 

@@ -1,11 +1,13 @@
 //! Sampling: stack traces of all threads at an interval.
 //!
-//! [`Sampler`] is a component that suspends the runtime at an interval and calls a closure with a
-//! [`Sample`] of each thread; its documentation has an example. A single stack trace is
+//! [`CpuSampler`] is a component that interrupts each thread by its own processor time, on Linux. [`Sampler`] suspends the
+//! runtime at an interval, on all platforms, and can sample threads that wait. Both call a closure with each sample; their
+//! documentation has examples. A single stack trace is
 //! [`do_stack_snapshot`](crate::info::CorProfilerInfo2::do_stack_snapshot).
 
 #[allow(unsafe_code, reason = "the operating system's clocks")]
 mod clock;
+mod cpu;
 mod pace;
 mod walk;
 
@@ -23,6 +25,8 @@ use clr_profiler_macros::component;
 
 use pace::Pace;
 use walk::Stacks;
+
+pub use cpu::{CpuCode, CpuFrame, CpuSample, CpuSampler, CpuSamplerBuilder, CpuSamplerTotals};
 
 /// A sample of a thread: its stack trace and its processor time.
 #[derive(Clone, Copy, Debug)]

@@ -21,6 +21,7 @@ pub(crate) struct Functions {
     lines: bool,
     numbers: HashMap<Arc<str>, u64>,
     names: Vec<Arc<str>>,
+    libraries: HashMap<Arc<str>, u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -39,6 +40,7 @@ impl Functions {
             lines,
             numbers: HashMap::new(),
             names,
+            libraries: HashMap::new(),
         }
     }
 
@@ -72,6 +74,16 @@ impl Functions {
         let name = thread_name(os_thread).map(|name| format!(" ({name})"));
         let name = format!("[thread {os_thread}{}]", name.unwrap_or_default());
         self.of_name(name.into())
+    }
+
+    /// The number of a library, or of other code that is no method.
+    pub(crate) fn of_library(&mut self, name: &str) -> u64 {
+        if let Some(number) = self.libraries.get(name) {
+            return *number;
+        }
+        let number = self.of_name(format!("[{name}]").into());
+        self.libraries.insert(name.into(), number);
+        number
     }
 
     fn of_name(&mut self, name: Arc<str>) -> u64 {

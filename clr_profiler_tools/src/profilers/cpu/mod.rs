@@ -3,6 +3,7 @@
 mod functions;
 mod options;
 mod profile;
+mod sampling;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -10,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use crate::report::{Moment, Pace, Report, Session, Settings, Tool, When, failures, lock};
 use clr_profiler::prelude::*;
-use clr_profiler::sampling::{Sampler, SamplerOptions};
 
 use options::Options;
 use profile::Profile;
+use sampling::Sampling;
 
 /// How often progress is reported.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -24,7 +25,7 @@ const PROGRESS: Duration = Duration::from_secs(1);
     reason = "public to be composed with others"
 )]
 pub struct CpuSampler {
-    sampler: Arc<Sampler>,
+    sampler: Arc<Sampling>,
     profile: Arc<Mutex<Profile>>,
     report: Arc<Report>,
     session: Session,
@@ -49,28 +50,12 @@ impl Profiler for CpuSampler {
     }
 }
 
-/// The progress, in words.
-struct Progress<'a>(&'a Sampler);
-
-impl std::fmt::Display for Progress<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let totals = self.0.totals();
-        write!(f, "{} samples in {} stops", totals.samples, totals.stops)
-    }
-}
-
 impl Tool for CpuSampler {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("cpu_sampler", setup);
         let options = Options::read(settings)?;
         let profile = Arc::new(Mutex::new(Profile::new(&options)));
-        let mut how = SamplerOptions::default();
-        how.interval = options.interval;
-        how.idle_threads = options.by_wall;
-        let sampler = setup.attach(Sampler::new(how, {
-            let profile = Arc::clone(&profile);
-            move |info, sample| lock(&profile).add(info, sample)
-        }))?;
+        let sampler = Arc::new(Sampling::attach(setup, &options, &profile)?);
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (profile, sampler) = (Arc::clone(&profile), Arc::clone(&sampler));
             let (info, settings) = (info.clone(), settings.clone());
@@ -79,7 +64,7 @@ impl Tool for CpuSampler {
                 if options.progress && (told.elapsed() >= PROGRESS || moment != Moment::Meanwhile) {
                     told = Instant::now();
                     // If stderr is closed, the message is lost.
-                    let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", Progress(&sampler));
+                    let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", sampler.progress());
                 }
                 let is_due = pace.is_due() && options.output.is_replaceable();
                 if moment == Moment::Meanwhile && !is_due {
@@ -91,12 +76,12 @@ impl Tool for CpuSampler {
                 let (totals, overhead) = (sampler.totals(), info.overhead());
                 let written = options
                     .output
-                    .replace(|file| profile.write(options.form, totals, overhead, file));
+                    .replace(|file| profile.write(options.form, &totals, overhead, file));
                 pace.written(began);
-                if moment == Moment::End
-                    && let Some(words) = profile.low_rate(totals.samples)
-                {
-                    Session::say(&settings, words);
+                if moment == Moment::End {
+                    for words in totals.remarks(&profile) {
+                        Session::say(&settings, words);
+                    }
                 }
                 written
             }

@@ -10,7 +10,10 @@ use clr_profiler::{Error, Result};
 pub(crate) struct Options {
     pub(crate) output: Output,
     pub(crate) form: Form,
-    pub(crate) interval: Duration,
+    /// The time between two samples of a thread, if it was given.
+    pub(crate) interval: Option<Duration>,
+    /// Whether the runtime is suspended for each sample, even where that is not necessary.
+    pub(crate) suspends: bool,
     pub(crate) by_wall: bool,
     pub(crate) by_thread: bool,
     pub(crate) lines: bool,
@@ -23,19 +26,20 @@ impl Options {
         let form = Form::of(output.path());
         let interval = match settings.text("CPU_SAMPLER_INTERVAL")? {
             Some(text) => match text.parse() {
-                Ok(microseconds @ 100..=10_000_000) => Duration::from_micros(microseconds),
+                Ok(microseconds @ 100..=10_000_000) => Some(Duration::from_micros(microseconds)),
                 _ => {
                     return Err(Error::other(format!(
                         "the interval `{text}` is not a number of microseconds from 100 to 10000000"
                     )));
                 }
             },
-            None => Duration::from_millis(1),
+            None => None,
         };
         Ok(Self {
             output,
             form,
             interval,
+            suspends: settings.is_set("CPU_SAMPLER_SUSPEND"),
             by_thread: settings.is_set("CPU_SAMPLER_THREADS"),
             by_wall: settings.is_set("CPU_SAMPLER_WALL"),
             lines: settings.is_set("CPU_SAMPLER_LINES"),

@@ -1,0 +1,198 @@
+//! The map of compiled code, from addresses to functions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::prologue::{self, EPILOGUE, PROLOGUE, Prologue, Return};
+use crate::error::Result;
+use crate::ids::{FunctionId, RejitId};
+use crate::image::read_memory;
+use crate::info::{CodeRange, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
+use crate::runtime::ProfilerInfo;
+
+/// The limit for bodies, some 50 MB.
+const LIMIT: usize = 400_000;
+
+/// A contiguous range of compiled code.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) function: FunctionId,
+    start: usize,
+    size: usize,
+    prologue: Prologue,
+}
+
+impl Code {
+    fn new(function: FunctionId, range: CodeRange) -> Self {
+        let mut bytes = vec![0; range.size.min(PROLOGUE)];
+        if !read_memory(range.start, &mut bytes) {
+            bytes.clear();
+        }
+        #[cfg(target_arch = "x86_64")]
+        let prologue = prologue::x64::prologue(&bytes);
+        #[cfg(target_arch = "aarch64")]
+        let prologue = prologue::arm64::prologue(&bytes);
+        Self {
+            function,
+            start: range.start,
+            size: range.size,
+            prologue,
+        }
+    }
+
+    /// Whether the code replaced code of the same method whose frame is below its own.
+    pub(super) fn is_replacement(&self) -> bool {
+        self.prologue.is_replacement
+    }
+
+    /// The place of the return address while the instruction at this address is the next one.
+    pub(super) fn locate(&self, ip: usize) -> Return {
+        let offset = ip.saturating_sub(self.start);
+        let before = usize::from(offset > 0);
+        let size = (self.size.saturating_sub(offset)).min(EPILOGUE) + before;
+        let mut bytes = [0; EPILOGUE + 1];
+        let bytes = bytes.get_mut(..size).unwrap_or_default();
+        let here = match read_memory(ip - before, bytes) {
+            true => bytes.get(before..).unwrap_or_default(),
+            false => &[],
+        };
+        #[cfg(target_arch = "x86_64")]
+        {
+            let before = (before > 0).then(|| bytes.first().copied()).flatten();
+            prologue::x64::locate(&self.prologue, offset, before, here, self.size)
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            prologue::arm64::locate(&self.prologue, offset, here)
+        }
+    }
+}
+
+/// Whether the instruction before this address is a call.
+pub(super) fn follows_call(address: usize) -> bool {
+    let mut before = [0; 8];
+    let Some(start) = address.checked_sub(before.len()) else {
+        return false;
+    };
+    if !read_memory(start, &mut before) {
+        return false;
+    }
+    #[cfg(target_arch = "x86_64")]
+    return prologue::x64::is_call(before);
+    #[cfg(target_arch = "aarch64")]
+    return prologue::arm64::is_call(before);
+}
+
+/// The code that is known so far. New code replaces all that was at its addresses.
+#[derive(Debug, Default)]
+pub(super) struct CodeMap {
+    by_start: BTreeMap<usize, Arc<Code>>,
+    /// Addresses that are in no compiled code; forgotten when code is added.
+    none: HashMap<usize, ()>,
+}
+
+impl CodeMap {
+    /// The code at an address.
+    pub(super) fn at(&self, address: usize) -> Option<&Arc<Code>> {
+        let (_, code) = self.by_start.range(..=address).next_back()?;
+        (address - code.start < code.size).then_some(code)
+    }
+
+    pub(super) fn is_none(&self, address: usize) -> bool {
+        self.none.contains_key(&address)
+    }
+
+    pub(super) fn add_none(&mut self, address: usize) {
+        if self.none.len() >= LIMIT {
+            self.none.clear();
+        }
+        self.none.insert(address, ());
+    }
+
+    pub(super) fn add(&mut self, codes: Vec<Code>) {
+        self.none.clear();
+        for code in codes {
+            if code.size == 0 || self.by_start.len() >= LIMIT {
+                continue;
+            }
+            let end = code.start.saturating_add(code.size);
+            while let Some((start, last)) = self.by_start.range(..end).next_back()
+                && start.saturating_add(last.size) > code.start
+            {
+                let start = *start;
+                self.by_start.remove(&start);
+            }
+            self.by_start.insert(code.start, Arc::new(code));
+        }
+    }
+
+    /// Removes the code of functions for which `is_gone`.
+    pub(super) fn forget(&mut self, is_gone: impl Fn(FunctionId) -> bool) {
+        self.by_start.retain(|_, code| !is_gone(code.function));
+        self.none.clear();
+    }
+}
+
+/// The code of a method that was compiled for one version of its IL, by all compilers.
+pub(super) fn of_method(
+    info: &ProfilerInfo,
+    function: FunctionId,
+    rejit: RejitId,
+) -> Result<Vec<Code>> {
+    let mut all = Vec::new();
+    for start in info.native_code_start_addresses(function, rejit)? {
+        // The code can be that of a method that is just being unloaded.
+        let ranges = info.code_info4(start).unwrap_or_default();
+        all.extend(ranges.into_iter().map(|range| Code::new(function, range)));
+    }
+    Ok(all)
+}
+
+/// The code of a dynamic method.
+pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Result<Vec<Code>> {
+    let ranges = info.code_info2(function)?;
+    Ok(ranges.into_iter().map(|range| Code::new(function, range)).collect())
+}
+
+/// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime
+/// crashes when it is asked for any other address of a precompiled image.
+pub(super) fn at_executed(info: &ProfilerInfo, address: usize) -> Vec<Code> {
+    let Ok((function, rejit)) = info.function_from_ip3(address) else {
+        return Vec::new();
+    };
+    let mut all = of_method(info, function, rejit).unwrap_or_default();
+    if all.is_empty() {
+        all = of_dynamic_method(info, function).unwrap_or_default();
+    }
+    // It can name a method whose code does not contain the address.
+    let is_right = all
+        .iter()
+        .any(|code| address >= code.start && address - code.start < code.size);
+    if is_right { all } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(function: usize, start: usize, size: usize) -> Code {
+        Code::new(FunctionId::from_runtime(function), CodeRange { start, size })
+    }
+
+    #[test]
+    fn new_code_replaces_that_at_its_addresses() {
+        let mut map = CodeMap::default();
+        map.add(vec![code(1, 0x100, 0x20), code(2, 0x120, 0x20), code(3, 0x200, 1)]);
+        let at = |map: &CodeMap, address| map.at(address).map(|code| code.function.raw());
+        assert_eq!(at(&map, 0x11F), Some(1));
+        assert_eq!((at(&map, 0x120), at(&map, 0x140)), (Some(2), None));
+        map.add_none(0x140);
+        assert!(map.is_none(0x140));
+        map.add(vec![code(4, 0x118, 0x10)]);
+        assert!(!map.is_none(0x140));
+        assert_eq!((at(&map, 0x100), at(&map, 0x118)), (None, Some(4)));
+        assert_eq!((at(&map, 0x130), at(&map, 0x200)), (None, Some(3)));
+        map.forget(|function| function.raw() == 3);
+        assert_eq!(at(&map, 0x200), None);
+    }
+}

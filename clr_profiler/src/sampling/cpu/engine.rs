@@ -1,0 +1,290 @@
+//! The running sampler: its timers, its handler, and the thread that reads the samples.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::code::{self, CodeMap};
+use super::maps::Maps;
+use super::native::Natives;
+use super::signal::{self, Header};
+use super::slot::Key;
+use super::threads::{Batch, Threads};
+use super::timer::{self, Timer};
+use super::walk::{Record, Walker};
+use super::{
+    CALL, CpuFrame, CpuSample, CpuSampleHandler, CpuSamplerBuilder, CpuSamplerTotals,
+};
+use crate::error::{Error, Result};
+use crate::ids::{FunctionId, ModuleId, RejitId, ThreadId};
+use crate::info::{CorProfilerInfo, CorProfilerInfo4};
+use crate::runtime::{ProfilerInfo, lock};
+use crate::sampling::clock;
+use crate::worker::{Stop, Worker, is_early};
+
+/// The pauses between two reads of the samples: while there are some, and at most.
+const BUSY: Duration = Duration::from_millis(40);
+const IDLE: Duration = Duration::from_millis(160);
+
+/// The reads after which facts about libraries and threads are verified.
+const RARELY: u32 = 250;
+
+/// Whether a sampler of this library is active: the handler serves one.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process can be sampled.
+pub(super) fn check() -> Result<()> {
+    signal::check()?;
+    // It never runs.
+    let timer = Timer::create(timer::this_thread(), Key::UNUSED);
+    timer.map(drop).map_err(|error| {
+        Error::rule(
+            CALL,
+            format!("the system refuses timers of processor time: {error}"),
+        )
+    })
+}
+
+pub(super) struct Engine {
+    shared: Arc<Shared>,
+    worker: Worker,
+    /// Whether the timers and the handler are still there.
+    is_running: AtomicBool,
+}
+
+struct Shared {
+    interval: Duration,
+    depth: usize,
+    threads: Mutex<Threads>,
+    map: Mutex<CodeMap>,
+    delivery: Mutex<Delivery>,
+    totals: Mutex<CpuSamplerTotals>,
+    /// The process's processor time at the start.
+    process: Duration,
+}
+
+/// Whoever delivers has it.
+struct Delivery {
+    deliver: Box<CpuSampleHandler>,
+    maps: Maps,
+    natives: Natives,
+    frames: Vec<CpuFrame>,
+}
+
+impl Engine {
+    pub(super) fn start(
+        info: &ProfilerInfo,
+        options: CpuSamplerBuilder,
+        deliver: Box<CpuSampleHandler>,
+    ) -> Result<Self> {
+        check()?;
+        if ACTIVE.swap(true, Ordering::SeqCst) {
+            return Err(Error::rule(CALL, "another one of this library is active"));
+        }
+        let shared = Arc::new(Shared {
+            interval: options.interval,
+            depth: options.depth,
+            threads: Mutex::default(),
+            map: Mutex::default(),
+            delivery: Mutex::new(Delivery {
+                deliver,
+                maps: Maps::default(),
+                natives: Natives::default(),
+                frames: Vec::new(),
+            }),
+            totals: Mutex::default(),
+            process: clock::of_process().unwrap_or_default(),
+        });
+        let installed = signal::install(options.depth);
+        let started = installed.and_then(|()| {
+            lock(&shared.threads).open(options.interval);
+            Worker::start(info, "cpu sampler", {
+                let (info, shared) = (info.clone(), Arc::clone(&shared));
+                move |stop| shared.run(&info, stop)
+            })
+        });
+        match started {
+            Ok(worker) => Ok(Self {
+                shared,
+                worker,
+                is_running: AtomicBool::new(true),
+            }),
+            Err(error) => {
+                signal::uninstall();
+                ACTIVE.store(false, Ordering::SeqCst);
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn thread_begins(&self, thread: ThreadId, os_thread: u32) {
+        lock(&self.shared.threads).begin(thread, os_thread);
+    }
+
+    pub(super) fn thread_ends(&self, thread: ThreadId) {
+        lock(&self.shared.threads).end(thread);
+    }
+
+    /// Adds the code of a method that was just compiled.
+    pub(super) fn compiled(&self, info: &ProfilerInfo, function: FunctionId, rejit: RejitId) {
+        // Code that the runtime does not name yet is found when it is sampled.
+        if let Ok(codes) = code::of_method(info, function, rejit) {
+            lock(&self.shared.map).add(codes);
+        }
+    }
+
+    pub(super) fn compiled_dynamic(&self, info: &ProfilerInfo, function: FunctionId) {
+        if let Ok(codes) = code::of_dynamic_method(info, function) {
+            lock(&self.shared.map).add(codes);
+        }
+    }
+
+    /// Delivers the samples so far, and forgets the functions of a module.
+    pub(super) fn module_is_unloaded(&self, info: &ProfilerInfo, module: ModuleId) {
+        self.shared.deliver(info, &mut lock(&self.shared.delivery));
+        lock(&self.shared.map).forget(|function| {
+            let method = info.method(function);
+            method.is_ok_and(|method| method.module() == module)
+        });
+    }
+
+    pub(super) fn wait_for_delivery(&self) {
+        drop(lock(&self.shared.delivery));
+    }
+
+    pub(super) fn totals(&self) -> CpuSamplerTotals {
+        let mut totals = lock(&self.shared.totals).clone();
+        let threads = lock(&self.shared.threads);
+        (totals.interruptions, totals.interrupting) = threads.costs();
+        totals.threads = threads.seen;
+        totals.untimed_threads = threads.refused;
+        totals.refusal.clone_from(&threads.refusal);
+        totals
+    }
+
+    pub(super) fn stop(&self) -> Result<()> {
+        if self.is_running.swap(false, Ordering::SeqCst) {
+            lock(&self.shared.threads).close();
+            let is_restored = signal::uninstall();
+            lock(&self.shared.totals).is_handler_left = !is_restored;
+            self.shared.count_process();
+            ACTIVE.store(false, Ordering::SeqCst);
+        }
+        let panicked = "the closure that samples are delivered to has panicked";
+        self.worker.stop("CpuSampler::stop", panicked)
+    }
+}
+
+impl Shared {
+    /// The sampler's thread.
+    fn run(&self, info: &ProfilerInfo, stop: &Stop) -> Result<()> {
+        self.find_threads(info)?;
+        let (mut pause, mut reads) = (BUSY, 0_u32);
+        loop {
+            let is_over = stop.wait(pause);
+            let mut delivery = lock(&self.delivery);
+            let is_busy = self.deliver(info, &mut delivery);
+            lock(&self.totals).delivering = clock::of_this_thread().unwrap_or_default();
+            self.count_process();
+            if is_over {
+                return Ok(());
+            }
+            pause = if is_busy { BUSY } else { (pause * 2).min(IDLE) };
+            reads += 1;
+            if reads.is_multiple_of(RARELY) {
+                delivery.natives.forget();
+                delivery.maps.expire();
+                lock(&self.threads).prune();
+            }
+        }
+    }
+
+    /// Samples the threads that are older than the sampler.
+    fn find_threads(&self, info: &ProfilerInfo) -> Result<()> {
+        let threads = match info.threads() {
+            Ok(threads) => threads,
+            Err(error) if is_early(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for thread in threads {
+            // A thread can end meanwhile.
+            if let Ok(thread) = thread
+                && let Ok(os_thread) = info.thread_info(thread)
+            {
+                lock(&self.threads).begin(thread, os_thread);
+            }
+        }
+        Ok(())
+    }
+
+    fn count_process(&self) {
+        let now = clock::of_process().unwrap_or_default();
+        let process = now.saturating_sub(self.process);
+        lock(&self.totals).process = process;
+    }
+
+    /// Delivers the samples since the last time; whether there were some.
+    fn deliver(&self, info: &ProfilerInfo, delivery: &mut Delivery) -> bool {
+        let batches = lock(&self.threads).collect(&mut delivery.maps);
+        for batch in &batches {
+            self.deliver_batch(info, delivery, batch);
+        }
+        !batches.is_empty()
+    }
+
+    fn deliver_batch(&self, info: &ProfilerInfo, delivery: &mut Delivery, batch: &Batch) {
+        let Delivery {
+            deliver,
+            maps,
+            natives,
+            frames,
+        } = delivery;
+        let mut walker = Walker {
+            info,
+            map: &self.map,
+            maps,
+            natives,
+            depth: self.depth,
+        };
+        let mut totals = CpuSamplerTotals {
+            lost: batch.lost,
+            ..CpuSamplerTotals::default()
+        };
+        let mut words = &*batch.records;
+        while let Some(record) = Record::take(&mut words) {
+            frames.clear();
+            let walked = walker.walk(&record, frames);
+            let weight = u32::try_from(record.header(Header::Weight)).unwrap_or(1);
+            let sample = CpuSample {
+                thread: batch.thread,
+                os_thread: batch.os_thread,
+                weight,
+                cpu: self.interval * weight,
+                frames,
+                is_truncated: walked.is_truncated,
+                is_broken: walked.is_broken,
+            };
+            totals.samples += 1;
+            totals.intervals += u64::from(weight);
+            totals.cpu += sample.cpu;
+            totals.broken += u64::from(walked.is_broken);
+            totals.truncated += u64::from(walked.is_truncated);
+            let is_managed = frames.iter().any(|frame| frame.function().is_some());
+            totals.unmanaged += u64::from(!is_managed);
+            deliver(info, &sample);
+        }
+        lock(&self.totals).add(&totals);
+    }
+}
+
+impl CpuSamplerTotals {
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.intervals += other.intervals;
+        self.cpu += other.cpu;
+        self.lost += other.lost;
+        self.broken += other.broken;
+        self.truncated += other.truncated;
+        self.unmanaged += other.unmanaged;
+    }
+}

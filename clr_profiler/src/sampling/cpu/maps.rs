@@ -1,0 +1,164 @@
+//! The mapped files of this process.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The least time between two reads of the list.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A mapping.
+#[derive(Clone, Debug)]
+pub(super) struct Mapping {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) is_executable: bool,
+    /// The file; empty for memory without one.
+    pub(super) path: Arc<str>,
+    /// Its name without the folder.
+    pub(super) name: Arc<str>,
+    /// The address of the file's beginning.
+    pub(super) base: usize,
+}
+
+impl Mapping {
+    /// Whether the code in it can be compiled at run time.
+    pub(super) fn is_anonymous(&self) -> bool {
+        let path = &*self.path;
+        !path.starts_with('/') && path != "[vdso]" || path.starts_with("/memfd:")
+    }
+}
+
+/// The mappings, ordered by address. They are read again when an address is in none of them.
+#[derive(Default)]
+pub(super) struct Maps {
+    all: Vec<Mapping>,
+    read: Option<Instant>,
+}
+
+impl Maps {
+    /// The mapping with this address.
+    pub(super) fn at(&mut self, address: usize) -> Option<&Mapping> {
+        if self.find(address).is_none() {
+            self.refresh();
+        }
+        self.find(address).and_then(|index| self.all.get(index))
+    }
+
+    /// The executable mapping with this address.
+    pub(super) fn code_at(&mut self, address: usize) -> Option<&Mapping> {
+        // The first page is never mapped, and addresses of programs have at most 57 bits.
+        if !(4096..1 << 57).contains(&address) {
+            return None;
+        }
+        self.at(address).filter(|mapping| mapping.is_executable)
+    }
+
+    /// The mapping with this address, by a list that is read now.
+    pub(super) fn at_now(&mut self, address: usize) -> Option<&Mapping> {
+        self.expire();
+        self.refresh();
+        self.at(address)
+    }
+
+    /// Has the list read again when an address is in none, whatever the time.
+    pub(super) fn expire(&mut self) {
+        self.read = None;
+    }
+
+    fn find(&self, address: usize) -> Option<usize> {
+        let after = self.all.partition_point(|mapping| mapping.start <= address);
+        let index = after.checked_sub(1)?;
+        self.all
+            .get(index)
+            .filter(|it| address < it.end)
+            .map(|_| index)
+    }
+
+    fn refresh(&mut self) {
+        if self.read.is_some_and(|read| read.elapsed() < PAUSE) {
+            return;
+        }
+        self.read = Some(Instant::now());
+        if let Ok(text) = fs::read_to_string("/proc/self/maps") {
+            self.all = parse(&text);
+        }
+    }
+}
+
+fn parse(text: &str) -> Vec<Mapping> {
+    let mut all = Vec::new();
+    let mut bases: HashMap<&str, (usize, Arc<str>, Arc<str>)> = HashMap::new();
+    for line in text.lines() {
+        let mut words = line.splitn(6, ' ');
+        let mut next = || words.next().unwrap_or_default();
+        let (range, rights, offset, _device, _node) = (next(), next(), next(), next(), next());
+        let path = next().trim_start();
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        let Some((start, end)) = range.split_once('-') else {
+            continue;
+        };
+        let (Some(start), Some(end), Some(offset)) = (number(start), number(end), number(offset))
+        else {
+            continue;
+        };
+        let known = bases.entry(path).or_insert_with(|| (start, path.into(), name_of(path)));
+        // A file can be mapped several times.
+        if offset == 0 {
+            known.0 = start;
+        }
+        all.push(Mapping {
+            start,
+            end,
+            is_executable: rights.as_bytes().get(2) == Some(&b'x'),
+            path: Arc::clone(&known.1),
+            name: Arc::clone(&known.2),
+            base: known.0,
+        });
+    }
+    all
+}
+
+fn name_of(path: &str) -> Arc<str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.strip_suffix(" (deleted)").unwrap_or(name).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+7f0000000000-7f0000001000 r--p 00000000 fe:00 12    /lib/lib a.so (deleted)
+7f0000001000-7f0000003000 r-xp 00001000 fe:00 12    /lib/lib a.so (deleted)
+7f0000010000-7f0000020000 rwxp 00000000 00:01 99    /memfd:doublemapper (deleted)
+7f0000030000-7f0000040000 rw-p 00000000 00:00 0
+7fff00000000-7fff00001000 r-xp 00000000 00:00 0     [vdso]
+";
+
+    #[test]
+    fn mappings_have_files_and_their_beginnings() {
+        let mut maps = Maps {
+            all: parse(TEXT),
+            read: Some(Instant::now()),
+        };
+        let code = maps.code_at(0x7f00_0000_1800).unwrap();
+        assert_eq!((code.base, &*code.name), (0x7f00_0000_0000, "lib a.so"));
+        assert!(!code.is_anonymous());
+        assert!(maps.code_at(0x7f00_0000_0800).is_none());
+        assert!(maps.code_at(0x7f00_0001_0000).unwrap().is_anonymous());
+        assert!(maps.at(0x7f00_0003_0010).unwrap().path.is_empty());
+        assert!(!maps.code_at(0x7fff_0000_0010).unwrap().is_anonymous());
+        assert!(maps.at(0x10).is_none() && maps.code_at(usize::MAX).is_none());
+    }
+
+    #[test]
+    fn own_code_is_mapped() {
+        let mut maps = Maps::default();
+        let here = own_code_is_mapped as fn() as usize;
+        assert!(maps.code_at(here).is_some());
+        let value = 0_u8;
+        assert!(!maps.at(&raw const value as usize).unwrap().is_executable);
+    }
+}

@@ -1,0 +1,305 @@
+//! The signal, its handler, and the copy of a stack.
+//!
+//! The signal is the one by which the runtime interrupts its own threads. Another one would be fatal: the runtime's
+//! handler of hardware exceptions begins on a small alternate stack, and masks and unmasks exactly this signal. So
+//! the handler here calls the runtime's for everything but its own timers, has the same flags and mask, and does not run
+//! on the alternate stack.
+
+use std::mem;
+use std::ptr;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
+
+use super::slot::{Key, Slot, Writer};
+use crate::error::{Error, Result};
+
+/// The signal that the runtime uses itself: the first one that the C library leaves to programs.
+pub(super) const SIGNAL: c_int = 34;
+
+/// The words that are copied from the stack pointer on, and those if the frame pointer leads nowhere.
+const WINDOW: usize = 256;
+const WIDE_WINDOW: usize = 1024;
+
+/// The words that are copied of each frame beyond: the saved frame pointer, the return address, and six of the caller.
+const FRAME: usize = 8;
+
+/// The words before the copies: see [`Header`].
+pub(super) const HEADER: usize = 7;
+
+/// The index of each word before the copies.
+pub(super) enum Header {
+    Length,
+    Weight,
+    Ip,
+    Sp,
+    Fp,
+    Link,
+    /// Whether the depth was reached.
+    IsTruncated,
+}
+
+/// The handler that the runtime has installed, as the address of a function; 0 without one.
+static PREVIOUS: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the previous handler takes three arguments.
+static PREVIOUS_FLAGS: AtomicUsize = AtomicUsize::new(0);
+
+/// The maximum number of frames.
+static DEPTH: AtomicUsize = AtomicUsize::new(0);
+
+/// How the runtime's handler is to be found.
+fn current(signal: c_int) -> Result<sigaction> {
+    // SAFETY: all zeros are a valid `sigaction`.
+    let mut action: sigaction = unsafe { mem::zeroed() };
+    // SAFETY: the call writes the action of the signal to `action`.
+    if unsafe { sigaction(signal, ptr::null(), &raw mut action) } != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    Ok(action)
+}
+
+fn is_ours(action: &sigaction) -> bool {
+    action.sa_sigaction == on_signal as *const () as usize
+}
+
+/// Whether the runtime shares its signal in the way that the handler relies on.
+pub(super) fn check() -> Result<()> {
+    const CALL: &str = "CpuSampler";
+    let ours = current(SIGNAL)?;
+    if ours.sa_sigaction == libc::SIG_DFL || ours.sa_sigaction == libc::SIG_IGN {
+        return Err(Error::rule(
+            CALL,
+            "the runtime has no handler of signal 34 that could be shared",
+        ));
+    }
+    let faults = current(libc::SIGSEGV)?;
+    // SAFETY: the set was filled by `sigaction`.
+    let is_masked = unsafe { libc::sigismember(&raw const faults.sa_mask, SIGNAL) } == 1;
+    if faults.sa_sigaction != libc::SIG_DFL && !is_masked {
+        return Err(Error::rule(
+            CALL,
+            "the handler of SIGSEGV does not mask signal 34: a sample during a hardware exception would be fatal",
+        ));
+    }
+    Ok(())
+}
+
+/// Installs the handler above the runtime's.
+pub(super) fn install(depth: usize) -> Result<()> {
+    check()?;
+    DEPTH.store(depth, SeqCst);
+    let previous = current(SIGNAL)?;
+    // It was left installed below the handler of another library.
+    if is_ours(&previous) {
+        return Ok(());
+    }
+    PREVIOUS_FLAGS.store(previous.sa_flags as usize, SeqCst);
+    PREVIOUS.store(previous.sa_sigaction, SeqCst);
+    let mut action = previous;
+    action.sa_sigaction = on_signal as *const () as usize;
+    action.sa_flags = (action.sa_flags | libc::SA_SIGINFO | libc::SA_RESTART) & !libc::SA_ONSTACK;
+    // SAFETY: `on_signal` is a handler with three arguments, which stays loaded because the library does. The mask is that
+    // of the runtime's handler.
+    if unsafe { sigaction(SIGNAL, &raw const action, ptr::null_mut()) } != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    Ok(())
+}
+
+/// Restores the runtime's handler; false if another library has installed its own since, which may call this one.
+pub(super) fn uninstall() -> bool {
+    let Ok(mut action) = current(SIGNAL) else {
+        return false;
+    };
+    if !is_ours(&action) {
+        return false;
+    }
+    action.sa_sigaction = PREVIOUS.load(SeqCst);
+    action.sa_flags = PREVIOUS_FLAGS.load(SeqCst) as c_int;
+    // SAFETY: this is the runtime's own action, with its mask.
+    unsafe { sigaction(SIGNAL, &raw const action, ptr::null_mut()) == 0 }
+}
+
+/// The part of `siginfo_t` for timers.
+#[repr(C)]
+struct TimerInfo {
+    number: c_int,
+    error: c_int,
+    code: c_int,
+    _padding: c_int,
+    timer: c_int,
+    overrun: c_int,
+    value: u64,
+}
+
+/// Samples the interrupted thread if one of the sampler's timers has expired; otherwise calls the runtime's handler.
+///
+/// It allocates nothing, takes no lock, and calls nothing but this crate's own code: `errno` stays as it is.
+unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes a `siginfo_t`, whose first fields have this layout for timers, and memory for it in any
+    // case: the structure has 128 bytes.
+    let timer = unsafe { &*info.cast::<TimerInfo>() };
+    let key = match timer.code {
+        libc::SI_TIMER => Key::from_signal(timer.value),
+        _ => None,
+    };
+    let Some(key) = key else {
+        let previous = PREVIOUS.load(Relaxed);
+        // SAFETY: the handler was installed for this signal, so it has the signature that its flags name.
+        unsafe { forward(previous, signal, info, context) };
+        return;
+    };
+    let Some(slot) = Slot::of(key) else { return };
+    let weight = 1 + u32::try_from(timer.overrun).unwrap_or(0);
+    // SAFETY: the system passes the interrupted thread's context.
+    let registers = Registers::of(unsafe { &*context.cast::<ucontext_t>() });
+    sample(slot, key, weight, registers);
+}
+
+unsafe fn forward(previous: usize, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    if previous == libc::SIG_DFL || previous == libc::SIG_IGN {
+        return;
+    }
+    if PREVIOUS_FLAGS.load(Relaxed) as c_int & libc::SA_SIGINFO != 0 {
+        // SAFETY: the caller has the address of a handler with this signature.
+        let handler: unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
+            unsafe { mem::transmute(previous) };
+        // SAFETY: the arguments are those of the system.
+        unsafe { handler(signal, info, context) };
+    } else {
+        // SAFETY: as above, without `SA_SIGINFO`.
+        let handler: unsafe extern "C" fn(c_int) = unsafe { mem::transmute(previous) };
+        // SAFETY: as above.
+        unsafe { handler(signal) };
+    }
+}
+
+/// The registers of the interrupted thread.
+#[derive(Clone, Copy)]
+struct Registers {
+    ip: usize,
+    sp: usize,
+    fp: usize,
+    link: usize,
+}
+
+impl Registers {
+    #[cfg(target_arch = "x86_64")]
+    fn of(context: &ucontext_t) -> Self {
+        let all = &context.uc_mcontext.gregs;
+        let register = |number: c_int| all.get(number as usize).copied().unwrap_or(0) as usize;
+        Self {
+            ip: register(libc::REG_RIP),
+            sp: register(libc::REG_RSP),
+            fp: register(libc::REG_RBP),
+            link: 0,
+        }
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    fn of(context: &ucontext_t) -> Self {
+        let all = &context.uc_mcontext;
+        Self {
+            ip: all.pc as usize,
+            sp: all.sp as usize,
+            fp: all.regs[29] as usize,
+            link: all.regs[30] as usize,
+        }
+    }
+}
+
+fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
+    let Some(mut writer) = slot.write(key) else {
+        return;
+    };
+    let started = super::timer::ticks();
+    let (low, high) = slot.bounds();
+    let stack = Bounds::of(registers.sp, low, high);
+    if stack.is_none() && high == 0 {
+        slot.see(registers.sp, super::timer::own_structure());
+    }
+    let mut header = [0; HEADER];
+    header[Header::Weight as usize] = u64::from(weight);
+    header[Header::Ip as usize] = registers.ip as u64;
+    header[Header::Sp as usize] = registers.sp as u64;
+    header[Header::Fp as usize] = registers.fp as u64;
+    header[Header::Link as usize] = registers.link as u64;
+    if writer.room() < HEADER + WIDE_WINDOW + 2 * WINDOW {
+        slot.lose(weight);
+        return;
+    }
+    header.into_iter().for_each(|word| writer.push(word));
+    if let Some(stack) = stack {
+        let is_truncated = stack.copy(registers.fp, DEPTH.load(Relaxed), &mut writer);
+        writer.set(Header::IsTruncated as usize, u64::from(is_truncated));
+    }
+    writer.set(Header::Length as usize, writer.len() as u64);
+    writer.publish();
+    slot.spend(super::timer::ticks().saturating_sub(started));
+}
+
+/// The part of a stack that is in use: from the stack pointer to the stack's end.
+#[derive(Clone, Copy)]
+struct Bounds {
+    sp: usize,
+    high: usize,
+}
+
+impl Bounds {
+    fn of(sp: usize, low: usize, high: usize) -> Option<Self> {
+        let is_in = low > 0 && high > low && sp >= low && sp < high;
+        let is_aligned = sp.is_multiple_of(8) && high.is_multiple_of(8);
+        (is_in && is_aligned).then_some(Self { sp, high })
+    }
+
+    /// The words from here to the end.
+    fn words(self, from: usize) -> usize {
+        self.high.saturating_sub(from) / 8
+    }
+
+    /// Copies the words at the stack pointer, and those of each frame beyond; whether there are more frames.
+    fn copy(self, fp: usize, depth: usize, writer: &mut Writer) -> bool {
+        let is_frame = |fp: usize, from: usize| {
+            fp >= from && fp.is_multiple_of(8) && self.high >= 16 && fp <= self.high - 16
+        };
+        // The registers of libraries without frame pointers have anything.
+        let window = match is_frame(fp, self.sp) || fp == 0 {
+            true => WINDOW,
+            false => WIDE_WINDOW,
+        };
+        let window = window.min(self.words(self.sp));
+        self.segment(self.sp, window, writer);
+        let end = self.sp + window * 8;
+        let (mut fp, mut from, mut frames) = (fp, self.sp, 0);
+        while is_frame(fp, from) {
+            if frames == depth || writer.room() < 2 * FRAME {
+                return true;
+            }
+            if fp + 16 > end {
+                self.segment(fp, FRAME.min(self.words(fp)), writer);
+            }
+            // SAFETY: `fp` is aligned, and 16 bytes from there are in the part of the thread's own stack that is in use.
+            let next = unsafe { ptr::with_exposed_provenance::<usize>(fp).read_volatile() };
+            frames += 1;
+            from = fp + 16;
+            fp = next;
+        }
+        false
+    }
+
+    fn segment(self, from: usize, words: usize, writer: &mut Writer) {
+        if words == 0 || writer.room() < words + 2 {
+            return;
+        }
+        writer.push(from as u64);
+        writer.push(words as u64);
+        for index in 0..words {
+            let at = from + index * 8;
+            // SAFETY: `at` is aligned and below the end of the thread's own stack, and not below its stack pointer: all
+            // callers take `from` and `words` from `self`.
+            writer.push(unsafe { ptr::with_exposed_provenance::<u64>(at).read_volatile() });
+        }
+    }
+}

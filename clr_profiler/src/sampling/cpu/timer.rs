@@ -1,0 +1,121 @@
+//! The timers of threads, and facts about threads that only the system has.
+
+use std::io;
+use std::mem;
+use std::ptr;
+use std::time::Duration;
+
+use libc::{c_int, c_long};
+
+use super::signal::SIGNAL;
+use super::slot::Key;
+
+/// A timer that expires when a thread has used processor time.
+#[derive(Debug)]
+pub(super) struct Timer(c_int);
+
+impl Timer {
+    /// Creates the timer of a thread of this process, which sends it the signal with the key. It does not run yet.
+    pub(super) fn create(os_thread: u32, key: Key) -> io::Result<Self> {
+        let thread = c_int::try_from(os_thread)
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        // The clock of a thread: the complement of its id, then the bits for "of one thread" (4) and "as the scheduler
+        // counts" (2).
+        let clock = (!thread << 3) | 6;
+        // SAFETY: all zeros are a valid `sigevent`.
+        let mut event: libc::sigevent = unsafe { mem::zeroed() };
+        event.sigev_value.sival_ptr = ptr::without_provenance_mut(key.to_signal() as usize);
+        event.sigev_signo = SIGNAL;
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_notify_thread_id = thread;
+        let mut id: c_int = -1;
+        // SAFETY: the call reads the event and writes the timer's id; the kernel refuses clocks and threads that are not
+        // those of this process.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_timer_create,
+                c_long::from(clock),
+                &raw mut event,
+                &raw mut id,
+            )
+        };
+        match result {
+            0 => Ok(Self(id)),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Has the timer expire at each interval from now on.
+    pub(super) fn start(&self, interval: Duration) -> io::Result<()> {
+        let interval = libc::timespec {
+            tv_sec: interval.as_secs() as libc::time_t,
+            tv_nsec: interval.subsec_nanos() as _,
+        };
+        let times = libc::itimerspec {
+            it_interval: interval,
+            it_value: interval,
+        };
+        // SAFETY: the call reads the times; it refuses a timer that does not exist.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_timer_settime,
+                c_long::from(self.0),
+                0 as c_long,
+                &raw const times,
+                ptr::null_mut::<libc::itimerspec>(),
+            )
+        };
+        match result {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer is this value's own.
+        unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(self.0)) };
+    }
+}
+
+/// The system's id of this thread.
+pub(super) fn this_thread() -> u32 {
+    // SAFETY: the call only returns a number.
+    u32::try_from(unsafe { libc::syscall(libc::SYS_gettid) }).unwrap_or(0)
+}
+
+/// The bounds of this thread's stack, low and high.
+pub(super) fn own_stack() -> Option<(usize, usize)> {
+    // SAFETY: all bytes of the structure are written by `pthread_getattr_np` before they are used.
+    let mut attributes: libc::pthread_attr_t = unsafe { mem::zeroed() };
+    // SAFETY: the calls read and write `attributes`, the first of them successfully before the others.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
+            return None;
+        }
+        let (mut start, mut size) = (ptr::null_mut(), 0);
+        let result = libc::pthread_attr_getstack(&raw const attributes, &raw mut start, &raw mut size);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        let low = start.expose_provenance();
+        (result == 0 && low > 0).then(|| (low, low.saturating_add(size) & !7))
+    }
+}
+
+/// The address of the thread's own structure in the C library, which is at the end of the stacks that the library makes.
+/// It is a read of a register, so that handlers may call it.
+pub(super) fn own_structure() -> usize {
+    // SAFETY: the call only returns the address.
+    unsafe { libc::pthread_self() as usize }
+}
+
+/// A clock that handlers may read, in nanoseconds.
+pub(super) fn ticks() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call writes the time; POSIX lists it among those that handlers may call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000) + time.tv_nsec as u64
+}

@@ -1,0 +1,305 @@
+//! The frames of a copied stack.
+
+use std::sync::{Arc, Mutex};
+
+use super::code::{self, Code, CodeMap};
+use super::maps::Maps;
+use super::native::{Natives, Rule};
+use super::prologue::Return;
+use super::signal::{HEADER, Header};
+use super::{CpuCode, CpuFrame};
+use crate::runtime::{ProfilerInfo, lock};
+
+/// The words of one sample, as the handler has written them.
+pub(super) struct Record<'a> {
+    words: &'a [u64],
+    /// The copied parts of the stack: their addresses, in increasing order, and their words.
+    segments: Vec<(usize, &'a [u64])>,
+}
+
+impl<'a> Record<'a> {
+    /// Takes the first record of these words; the others remain.
+    pub(super) fn take(words: &mut &'a [u64]) -> Option<Self> {
+        let length = usize::try_from(*words.first()?).ok()?;
+        let (record, rest) = words.split_at_checked(length)?;
+        *words = rest;
+        let mut left = record.get(HEADER..)?;
+        let mut segments = Vec::new();
+        while let [address, count, after @ ..] = left {
+            let (segment, after) = after.split_at_checked(*count as usize)?;
+            segments.push((*address as usize, segment));
+            left = after;
+        }
+        Some(Self {
+            words: record,
+            segments,
+        })
+    }
+
+    pub(super) fn header(&self, header: Header) -> usize {
+        self.words.get(header as usize).copied().unwrap_or(0) as usize
+    }
+
+    /// The word at an address of the stack, if it was copied.
+    fn word(&self, address: usize) -> Option<usize> {
+        let after = self.segments.partition_point(|(start, _)| *start <= address);
+        // The first segment can be longer than the beginning of the second.
+        let candidates = [after.checked_sub(1), (after > 0).then_some(0)];
+        candidates.into_iter().flatten().find_map(|index| {
+            let (start, words) = self.segments.get(index)?;
+            let word = words.get(address.checked_sub(*start)? / 8)?;
+            Some(*word as usize)
+        })
+    }
+}
+
+/// The result of a walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Walked {
+    /// Whether the depth was reached.
+    pub(super) is_truncated: bool,
+    /// Whether the frames of the thread's first functions, or those that called managed code, were not reached.
+    pub(super) is_broken: bool,
+}
+
+/// What an address belongs to.
+enum Place {
+    Managed(Arc<Code>),
+    Native(Arc<str>, Option<Rule>),
+    Stub,
+    Nothing,
+}
+
+/// The registers of a frame.
+#[derive(Clone, Copy)]
+struct Frame {
+    ip: usize,
+    sp: usize,
+    fp: usize,
+}
+
+/// Walks stacks, and learns about code on the way.
+pub(super) struct Walker<'a> {
+    pub(super) info: &'a ProfilerInfo,
+    pub(super) map: &'a Mutex<CodeMap>,
+    pub(super) maps: &'a mut Maps,
+    pub(super) natives: &'a mut Natives,
+    pub(super) depth: usize,
+}
+
+impl Walker<'_> {
+    /// Appends the frames of a sample, innermost first.
+    pub(super) fn walk(&mut self, record: &Record<'_>, frames: &mut Vec<CpuFrame>) -> Walked {
+        let mut frame = Frame {
+            ip: record.header(Header::Ip),
+            sp: record.header(Header::Sp),
+            fp: record.header(Header::Fp),
+        };
+        let mut walked = Walked {
+            is_truncated: record.header(Header::IsTruncated) != 0,
+            is_broken: false,
+        };
+        let (mut is_top, mut has_managed, mut is_below) = (true, false, false);
+        let mut replaced = None;
+        loop {
+            if frames.len() >= self.depth {
+                walked.is_truncated = true;
+                return walked;
+            }
+            let place = self.place(frame.ip, is_top);
+            let code = match &place {
+                Place::Managed(code) => {
+                    // The frame that a replacement has below its own is of the same call.
+                    let is_twice = replaced == Some(code.function) && !code.is_replacement();
+                    replaced = code.is_replacement().then_some(code.function);
+                    (has_managed, is_below) = (true, false);
+                    (!is_twice).then_some(CpuCode::Managed(code.function))
+                }
+                Place::Native(library, _) => {
+                    is_below = has_managed;
+                    Some(CpuCode::Native(Arc::clone(library)))
+                }
+                Place::Stub => Some(CpuCode::Stub),
+                Place::Nothing => {
+                    if is_top {
+                        let code = CpuCode::Stub;
+                        frames.push(CpuFrame { ip: frame.ip, code });
+                    }
+                    None
+                }
+            };
+            frames.extend(code.map(|code| CpuFrame { ip: frame.ip, code }));
+            match self.caller(record, frame, &place, is_top) {
+                Some(caller) => frame = caller,
+                None => break,
+            }
+            if frame.ip == 0 {
+                return walked;
+            }
+            is_top = false;
+        }
+        let is_first = matches!(self.place(frame.ip, is_top), Place::Native(_, Some(rule)) if rule.is_first);
+        walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
+        walked
+    }
+
+    fn place(&mut self, ip: usize, is_top: bool) -> Place {
+        // A call can be the last instruction of a method: a return address is not always in it.
+        let address = if is_top { ip } else { ip.wrapping_sub(1) };
+        if let Some(code) = lock(self.map).at(address) {
+            return Place::Managed(Arc::clone(code));
+        }
+        let Some(mapping) = self.maps.code_at(address) else {
+            return Place::Nothing;
+        };
+        let mapping = mapping.clone();
+        if !mapping.is_anonymous()
+            && let Some(rule) = self.natives.rule(&mapping, address)
+        {
+            return Place::Native(Arc::clone(&mapping.name), Some(rule));
+        }
+        let is_known = lock(self.map).is_none(address);
+        if !is_known && (is_top || code::follows_call(ip)) {
+            let codes = code::at_executed(self.info, address);
+            let mut map = lock(self.map);
+            if codes.is_empty() {
+                map.add_none(address);
+            } else {
+                map.add(codes);
+                if let Some(code) = map.at(address) {
+                    return Place::Managed(Arc::clone(code));
+                }
+            }
+        }
+        match mapping.is_anonymous() {
+            true => Place::Stub,
+            false => Place::Native(mapping.name, None),
+        }
+    }
+
+    /// The registers of the caller; an instruction pointer of 0 ends the stack.
+    fn caller(
+        &mut self,
+        record: &Record<'_>,
+        frame: Frame,
+        place: &Place,
+        is_top: bool,
+    ) -> Option<Frame> {
+        let at = |address: usize| record.word(address);
+        let by_frame = || {
+            // Not below the stack pointer, and not by an addition that overflows.
+            if frame.fp < frame.sp || !frame.fp.is_multiple_of(8) {
+                return None;
+            }
+            Some(Frame {
+                ip: at(frame.fp.checked_add(8)?)?,
+                sp: frame.fp.checked_add(16)?,
+                fp: at(frame.fp)?,
+            })
+        };
+        let by_link = || Frame {
+            ip: record.header(Header::Link),
+            ..frame
+        };
+        match place {
+            Place::Managed(code) => match code.locate(frame.ip) {
+                Return::AboveFrame => by_frame(),
+                Return::Link if is_top => Some(by_link()),
+                Return::Link => by_frame(),
+                Return::AboveStack(distance) => {
+                    let sp = frame.sp.checked_add(distance)?;
+                    match at(sp).filter(|ip| self.is_return(*ip)) {
+                        Some(ip) => Some(Frame {
+                            ip,
+                            sp: sp + 8,
+                            fp: frame.fp,
+                        }),
+                        None => by_frame(),
+                    }
+                }
+            },
+            Place::Native(_, Some(rule)) if rule.is_first => None,
+            Place::Native(_, Some(rule)) => {
+                let base = if rule.by_frame { frame.fp } else { frame.sp };
+                let address = |distance: i64| base.checked_add_signed(distance as isize);
+                let by_rule = || {
+                    let sp = address(rule.distance)?;
+                    if sp < frame.sp || (sp == frame.sp && !is_top) {
+                        return None;
+                    }
+                    let ip = match rule.return_address {
+                        Some(distance) => at(address(distance)?)?,
+                        None if is_top => record.header(Header::Link),
+                        None => return None,
+                    };
+                    let fp = match rule.frame {
+                        Some(distance) => at(address(distance)?)?,
+                        None => frame.fp,
+                    };
+                    Some(Frame { ip, sp, fp })
+                };
+                by_rule().or_else(by_frame)
+            }
+            // Helpers of the runtime have no frame; other code without tables has one.
+            Place::Native(..) | Place::Stub if is_top => {
+                let link = record.header(Header::Link);
+                if cfg!(target_arch = "aarch64") && self.is_return(link) {
+                    return Some(by_link());
+                }
+                match at(frame.sp).filter(|ip| self.is_return(*ip)) {
+                    Some(ip) => Some(Frame {
+                        ip,
+                        sp: frame.sp + 8,
+                        fp: frame.fp,
+                    }),
+                    None => by_frame(),
+                }
+            }
+            Place::Native(..) | Place::Stub => by_frame(),
+            // A call of a null pointer, for example.
+            Place::Nothing => None,
+        }
+    }
+
+    /// Whether a word is a return address: code after a call.
+    fn is_return(&mut self, ip: usize) -> bool {
+        self.maps.code_at(ip.wrapping_sub(1)).is_some() && code::follows_call(ip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_where_they_were_copied() {
+        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1];
+        words.extend([0x1000, 3, 7, 8, 9]);
+        words.extend([0x1010, 2, 9, 10]);
+        words.extend([0x2000, 1, 11]);
+        words[0] = words.len() as u64;
+        let mut rest = &words[..];
+        let record = Record::take(&mut rest).unwrap();
+        assert!(rest.is_empty());
+        assert_eq!(record.header(Header::Weight), 3);
+        let found = [0x0FF8, 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x2000, 0x2008]
+            .map(|address| record.word(address));
+        let expected = [
+            None,
+            Some(7),
+            Some(8),
+            Some(9),
+            Some(10),
+            None,
+            Some(11),
+            None,
+        ];
+        assert_eq!(found, expected);
+        assert!(Record::take(&mut rest).is_none());
+        // What was not written by the handler is no record.
+        for length in 1..words.len() {
+            words[0] = length as u64;
+            let _ = Record::take(&mut &words[..]);
+        }
+    }
+}
