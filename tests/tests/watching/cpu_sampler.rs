@@ -16,14 +16,25 @@ fn results(
     options: &[&str],
     name: &str,
 ) -> String {
+    let program = ("Spins", &[threads, rounds][..], "spun\n");
+    results_of(runtime, program, options, name)
+}
+
+/// Runs a program with these arguments and this output; returns the file of this name.
+fn results_of(
+    runtime: &Runtime,
+    (program, arguments, output): (&str, &[&str], &str),
+    options: &[&str],
+    name: &str,
+) -> String {
     let folder = Folder::new();
     let file = folder.path(name);
     let mut all = options.to_vec();
     all.extend(["--output", file.to_str().unwrap()]);
-    let command = EXAMPLE.command(runtime, &all, &profilee("Spins"), &[threads, rounds]);
+    let command = EXAMPLE.command(runtime, &all, &profilee(program), arguments);
     let finished = Finished::of(command);
     assert!(finished.status.success(), "{finished:?}");
-    assert_eq!((&*finished.stdout, &*finished.stderr), ("spun\n", ""));
+    assert_eq!((&*finished.stdout, &*finished.stderr), (output, ""));
     fs::read_to_string(file).unwrap()
 }
 
@@ -119,6 +130,30 @@ fn shares_are_those_of_the_program() {
 }
 
 #[test]
+fn time_is_not_booked_on_a_copy_or_a_lock() {
+    for runtime in runtimes() {
+        for (way, rare) in [
+            ("copies", "Sampled.Program.Copies()"),
+            ("locks", "Sampled.Program.Locks()"),
+        ] {
+            let program = ("Sampled", &[way, "2500", "1"][..], "sampled\n");
+            let folded = results_of(runtime, program, &["--interval", "1000"], "cpu.folded");
+            let stacks = stacks(&folded);
+            let weight = |name: &str| -> u64 {
+                let with = stacks.iter().filter(|(stack, _)| stack.contains(&name));
+                with.map(|(_, weight)| weight).sum()
+            };
+            let all = weight("Sampled.Program.Run(string, int)");
+            let (rare, compute) = (weight(rare), weight("Sampled.Program.Compute()"));
+            println!("on {}, {way}: {rare} and {compute} of {all}", runtime.name);
+            assert!(all > 0 && rare * 100 < all * 3, "{folded}");
+            // The caller of a method without a frame, in which most samples are, is not lost.
+            assert!(compute * 100 > all * 90, "{folded}");
+        }
+    }
+}
+
+#[test]
 fn by_the_clock_threads_that_wait_count_too() {
     for runtime in runtimes() {
         let folded = results(runtime, ("1", "640"), &["--wall"], "cpu.folded");
@@ -145,11 +180,26 @@ fn each_form_has_the_methods() {
         svg.contains("Spins.Program+Hot&lt;int&gt;.Seventy() ("),
         "{svg}"
     );
+    assert!(!svg.contains("safepoint"), "{svg}");
+    let table = results(runtime, ("2", "320"), &[], "cpu.txt");
+    let first = table.lines().nth(1).unwrap();
+    assert!(first.ends_with(SEVENTY), "{table}");
+    for words in [
+        " samples; the program was stopped 0 times; ",
+        " samples a second of processor time; ",
+        " intervals were lost, ",
+        " of the stacks are broken, ",
+        "the handler took ",
+    ] {
+        assert!(table.contains(words), "{table}");
+    }
+    assert!(!table.contains("safepoint"), "{table}");
+    let svg = results(runtime, ("2", "320"), &["--suspend"], "cpu.svg");
     assert!(
         svg.contains("own time is booked at the next safepoint"),
         "{svg}"
     );
-    let table = results(runtime, ("2", "320"), &[], "cpu.txt");
+    let table = results(runtime, ("2", "320"), &["--suspend"], "cpu.txt");
     let first = table.lines().nth(1).unwrap();
     assert!(first.ends_with(SEVENTY), "{table}");
     let report: Vec<&str> = table.lines().rev().take(2).collect();
@@ -166,7 +216,7 @@ fn each_form_has_the_methods() {
         report[0].contains("booked at the next safepoint"),
         "{table}"
     );
-    let json = results(runtime, ("2", "320"), &[], "cpu.json");
+    let json = results(runtime, ("2", "320"), &["--suspend"], "cpu.json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let name = json["profiles"][0]["name"].as_str().unwrap();
     assert!(name.contains("booked at the next safepoint"), "{name}");

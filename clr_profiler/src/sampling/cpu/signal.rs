@@ -25,6 +25,9 @@ const WIDE_WINDOW: usize = 1024;
 /// The words that are copied of each frame beyond: the saved frame pointer, the return address, and six of the caller.
 const FRAME: usize = 8;
 
+/// The words that are copied after the last frame.
+const AFTER: usize = 256;
+
 /// The words before the copies: see [`Header`].
 pub(super) const HEADER: usize = 7;
 
@@ -226,7 +229,7 @@ fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
     header[Header::Sp as usize] = registers.sp as u64;
     header[Header::Fp as usize] = registers.fp as u64;
     header[Header::Link as usize] = registers.link as u64;
-    if writer.room() < HEADER + WIDE_WINDOW + 2 * WINDOW {
+    if writer.room() < HEADER + WIDE_WINDOW + 2 * AFTER {
         slot.lose(weight);
         return;
     }
@@ -285,6 +288,11 @@ impl Bounds {
             frames += 1;
             from = fp + 16;
             fp = next;
+        }
+        // Functions without a frame pointer can follow, which are found by their distances from the stack pointer.
+        if from + AFTER * 8 > end {
+            let start = from.max(end.min(self.high));
+            self.segment(start, AFTER.min(self.words(start)), writer);
         }
         false
     }
