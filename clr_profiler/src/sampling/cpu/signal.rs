@@ -22,8 +22,11 @@ pub(super) const SIGNAL: c_int = 34;
 const WINDOW: usize = 256;
 const WIDE_WINDOW: usize = 1024;
 
-/// The words that are copied of each frame beyond: the saved frame pointer, the return address, and six of the caller.
+/// The words that are copied of each frame beyond: the saved frame pointer, the return address, and some of the caller; of
+/// the first frames more.
 const FRAME: usize = 8;
+const WIDE_FRAME: usize = 26;
+const WIDE_FRAMES: usize = 32;
 
 /// The words that are copied after the last frame.
 const AFTER: usize = 256;
@@ -277,11 +280,12 @@ impl Bounds {
         let end = self.sp + window * 8;
         let (mut fp, mut from, mut frames) = (fp, self.sp, 0);
         while is_frame(fp, from) {
-            if frames == depth || writer.room() < 2 * FRAME {
+            if frames == depth || writer.room() < 2 * WIDE_FRAME {
                 return true;
             }
             if fp + 16 > end {
-                self.segment(fp, FRAME.min(self.words(fp)), writer);
+                let words = if frames < WIDE_FRAMES { WIDE_FRAME } else { FRAME };
+                self.segment(fp, words.min(self.words(fp)), writer);
             }
             // SAFETY: `fp` is aligned, and 16 bytes from there are in the part of the thread's own stack that is in use.
             let next = unsafe { ptr::with_exposed_provenance::<usize>(fp).read_volatile() };

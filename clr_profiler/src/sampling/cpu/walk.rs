@@ -100,13 +100,18 @@ impl Walker<'_> {
             is_broken: false,
         };
         let (mut is_top, mut has_managed, mut is_below) = (true, false, false);
-        let mut replaced = None;
+        let (mut replaced, mut is_above_native) = (None, false);
         loop {
             if frames.len() >= self.depth {
                 walked.is_truncated = true;
                 return walked;
             }
-            let place = self.place(frame.ip, is_top);
+            // Below its handling of a hardware exception, the runtime has the frame of the instruction that raised it.
+            let has_faulted = is_above_native
+                && lock(self.map).at(frame.ip).is_some()
+                && !code::follows_call(frame.ip);
+            let place = self.place(frame.ip, is_top || has_faulted, is_top);
+            is_above_native = matches!(place, Place::Native(..) | Place::Stub);
             let code = match &place {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
@@ -129,7 +134,7 @@ impl Walker<'_> {
                 }
             };
             frames.extend(code.map(|code| CpuFrame { ip: frame.ip, code }));
-            match self.caller(record, frame, &place, is_top) {
+            match self.caller(record, frame, &place, (is_top, has_faulted)) {
                 Some(caller) => frame = caller,
                 None => break,
             }
@@ -138,14 +143,16 @@ impl Walker<'_> {
             }
             is_top = false;
         }
-        let is_first = matches!(self.place(frame.ip, is_top), Place::Native(_, Some(rule)) if rule.is_first);
+        let is_first = matches!(self.place(frame.ip, is_top, is_top), Place::Native(_, Some(rule)) if rule.is_first);
         walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
         walked
     }
 
-    fn place(&mut self, ip: usize, is_top: bool) -> Place {
+    /// What an instruction pointer belongs to. `is_next`: it is that of the next instruction, not that after a call.
+    /// `is_top`: it was in the register.
+    fn place(&mut self, ip: usize, is_next: bool, is_top: bool) -> Place {
         // A call can be the last instruction of a method: a return address is not always in it.
-        let address = if is_top { ip } else { ip.wrapping_sub(1) };
+        let address = if is_next { ip } else { ip.wrapping_sub(1) };
         if let Some(code) = lock(self.map).at(address) {
             return Place::Managed(Arc::clone(code));
         }
@@ -183,7 +190,7 @@ impl Walker<'_> {
         record: &Record<'_>,
         frame: Frame,
         place: &Place,
-        is_top: bool,
+        (is_top, has_faulted): (bool, bool),
     ) -> Option<Frame> {
         let at = |address: usize| record.word(address);
         let by_frame = || {
@@ -207,15 +214,18 @@ impl Walker<'_> {
                 Return::Link if is_top => Some(by_link()),
                 Return::Link => by_frame(),
                 Return::AboveStack(distance) => {
-                    let sp = frame.sp.checked_add(distance)?;
-                    match at(sp).filter(|ip| self.is_return(*ip)) {
-                        Some(ip) => Some(Frame {
+                    // The runtime leaves 128 bytes for the method that has raised the exception, and aligns by 16.
+                    let skipped: &[usize] = if has_faulted { &[128, 136] } else { &[0] };
+                    let found = skipped.iter().find_map(|skipped| {
+                        let sp = frame.sp.checked_add(distance)?.checked_add(*skipped)?;
+                        let ip = at(sp).filter(|ip| self.is_return(*ip))?;
+                        Some(Frame {
                             ip,
                             sp: sp + 8,
                             fp: frame.fp,
-                        }),
-                        None => by_frame(),
-                    }
+                        })
+                    });
+                    found.or_else(by_frame)
                 }
             },
             Place::Native(_, Some(rule)) if rule.is_first => None,
