@@ -126,9 +126,9 @@ impl Engine {
     }
 
     /// Adds the code of a method that was just compiled.
-    pub(super) fn compiled(&self, info: &ProfilerInfo, function: FunctionId, rejit: RejitId) {
+    pub(super) fn compiled(&self, info: &ProfilerInfo, function: FunctionId) {
         // Code that the runtime does not name yet is found when it is sampled.
-        if let Ok(codes) = code::of_method(info, function, rejit) {
+        if let Ok(codes) = code::of_method(info, function, RejitId::from_runtime(0)) {
             lock(&self.shared.map).add(codes);
         }
     }

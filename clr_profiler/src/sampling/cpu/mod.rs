@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::error::{Error, Hresult, Result};
-use crate::ids::{FunctionId, ModuleId, RejitId, ThreadId};
+use crate::ids::{FunctionId, ModuleId, ThreadId};
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
 
@@ -365,6 +365,7 @@ impl Component for CpuSampler {
         Ok(())
     }
 
+    // Not that of ReJIT, whose event would make a detach impossible: its code is found when it is sampled.
     fn jit_compilation_finished(
         &self,
         info: &ProfilerInfo,
@@ -375,23 +376,7 @@ impl Component for CpuSampler {
         if let Some(engine) = self.engine.get()
             && status.is_ok()
         {
-            engine.compiled(info, function, RejitId::from_runtime(0));
-        }
-        Ok(())
-    }
-
-    fn rejit_compilation_finished(
-        &self,
-        info: &ProfilerInfo,
-        function: FunctionId,
-        rejit: RejitId,
-        status: Hresult,
-        _is_safe_to_block: bool,
-    ) -> Result<()> {
-        if let Some(engine) = self.engine.get()
-            && status.is_ok()
-        {
-            engine.compiled(info, function, rejit);
+            engine.compiled(info, function);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::{CALL, CpuSampleHandler, CpuSamplerBuilder, CpuSamplerTotals};
 use crate::error::{Error, Result};
-use crate::ids::{FunctionId, ModuleId, RejitId, ThreadId};
+use crate::ids::{FunctionId, ModuleId, ThreadId};
 use crate::runtime::ProfilerInfo;
 
 /// No value of it exists.
@@ -33,7 +33,7 @@ impl Engine {
         match *self {}
     }
 
-    pub(super) fn compiled(&self, _info: &ProfilerInfo, _function: FunctionId, _rejit: RejitId) {
+    pub(super) fn compiled(&self, _info: &ProfilerInfo, _function: FunctionId) {
         match *self {}
     }
 
