@@ -152,9 +152,9 @@ pub(crate) struct Cpu {
     /// The time between two samples in microseconds
     #[arg(long, value_name = "MICROSECONDS", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     pub(crate) interval: Option<u64>,
-    /// Suspend the program for each sample, which is biased, as it is done on other systems than Linux
-    #[arg(long)]
-    pub(crate) suspend: bool,
+    /// Interrupt each thread by its own processor time instead of suspending the program, which is not biased (Linux)
+    #[arg(long, conflicts_with = "wall")]
+    pub(crate) interrupt: bool,
     /// Count the time of threads that wait, too
     #[arg(long)]
     pub(crate) wall: bool,

@@ -30,7 +30,7 @@ impl Profiles for Cpu {
             "CPU_SAMPLER_INTERVAL",
             self.interval.map(|interval| interval.to_string()),
         )
-        .flag("CPU_SAMPLER_SUSPEND", self.suspend)
+        .flag("CPU_SAMPLER_INTERRUPT", self.interrupt)
         .flag("CPU_SAMPLER_WALL", self.wall)
         .flag("CPU_SAMPLER_THREADS", self.threads)
         .flag("CPU_SAMPLER_LINES", self.lines.lines);

@@ -21,13 +21,13 @@ fn main() -> ExitCode {
                 name: "--interval",
                 takes: Takes::Text("MICROSECONDS"),
                 variable: "CPU_SAMPLER_INTERVAL",
-                help: "the processor time between two samples of a thread; 4000 without this option",
+                help: "the time between two samples; 1000 without this option, 4000 with --interrupt",
             },
             ExampleOption {
-                name: "--suspend",
+                name: "--interrupt",
                 takes: Takes::Nothing,
-                variable: "CPU_SAMPLER_SUSPEND",
-                help: "suspend the program for each sample, which is biased, as on other platforms",
+                variable: "CPU_SAMPLER_INTERRUPT",
+                help: "interrupt each thread by its own processor time, and suspend nothing (Linux)",
             },
             ExampleOption {
                 name: "--wall",

@@ -12,8 +12,8 @@ pub(crate) struct Options {
     pub(crate) form: Form,
     /// The time between two samples of a thread, if it was given.
     pub(crate) interval: Option<Duration>,
-    /// Whether the runtime is suspended for each sample, even where that is not necessary.
-    pub(crate) suspends: bool,
+    /// Whether threads are interrupted by themselves, and nothing is suspended.
+    pub(crate) interrupts: bool,
     pub(crate) by_wall: bool,
     pub(crate) by_thread: bool,
     pub(crate) lines: bool,
@@ -39,7 +39,7 @@ impl Options {
             output,
             form,
             interval,
-            suspends: settings.is_set("CPU_SAMPLER_SUSPEND"),
+            interrupts: settings.is_set("CPU_SAMPLER_INTERRUPT"),
             by_thread: settings.is_set("CPU_SAMPLER_THREADS"),
             by_wall: settings.is_set("CPU_SAMPLER_WALL"),
             lines: settings.is_set("CPU_SAMPLER_LINES"),

@@ -37,7 +37,7 @@ impl Sampling {
         options: &Options,
         profile: &Arc<Mutex<Profile>>,
     ) -> Result<Self> {
-        let is_wanted = !options.by_wall && !options.suspends;
+        let is_wanted = options.interrupts && !options.by_wall;
         let available = match is_wanted {
             true => OnThread::check(),
             false => Ok(()),
