@@ -27,7 +27,7 @@ shown() {
     sed "s|$folder/||; s/^/> /" "$folder/err"
 }
 
-# What a verb has written, for the words after its options: a cell of the table.
+# The result of a verb, for the words after its options: a cell of the table.
 cell() {
     local verb=$1 status=0 size
     shift

@@ -1,4 +1,4 @@
-//! What the command shows to people and their shells.
+//! The output of the command for people and their shells.
 
 use std::fs;
 use std::process::Command;

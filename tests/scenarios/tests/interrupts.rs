@@ -10,7 +10,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::sampling::CpuSampler;
 use scenario_support::{clsid, log};
 
-/// Logs what its sampler has installed: when there are samples, and after its end. With `SCENARIO_DETACH` it detaches.
+/// Logs the timers, the thread and the handler of its sampler: when there are samples, and after its end. With `SCENARIO_DETACH` it detaches.
 pub(crate) struct Interrupts {
     sampler: Arc<CpuSampler>,
     samples: Arc<AtomicU64>,

@@ -73,7 +73,7 @@ pub struct CpuSample<'a> {
 pub struct CpuFrame {
     /// The address of the next instruction.
     pub ip: usize,
-    /// What it belongs to.
+    /// The owner of the code.
     pub code: CpuCode,
 }
 

@@ -20,7 +20,7 @@ const CHUNKS: usize = 1024;
 
 static SLOTS: [AtomicPtr<[Slot; CHUNK]>; CHUNKS] = [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS];
 
-/// What a timer passes to the handler: a slot, and the thread for which it was taken.
+/// The value that a timer passes to the handler: a slot, and the thread for which it was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key(u64);
 

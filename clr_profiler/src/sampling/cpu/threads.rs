@@ -183,7 +183,7 @@ impl Threads {
         batches
     }
 
-    /// Ends what belongs to threads that ended without notice.
+    /// Ends the timers and slots of threads that ended without notice.
     pub(super) fn prune(&mut self) {
         let gone = |sampled: &Sampled| clock::of_thread(sampled.os_thread).is_none();
         let all: Vec<ThreadId> = self

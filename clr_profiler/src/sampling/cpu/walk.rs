@@ -62,7 +62,7 @@ pub(super) struct Walked {
     pub(super) is_broken: bool,
 }
 
-/// What an address belongs to.
+/// The owner of the code at an address.
 enum Place {
     Managed(Arc<Code>),
     Native(Arc<str>, Option<Rule>),
@@ -148,7 +148,7 @@ impl Walker<'_> {
         walked
     }
 
-    /// What an instruction pointer belongs to. `is_next`: it is that of the next instruction, not that after a call.
+    /// The owner of the code at an instruction pointer. `is_next`: it is that of the next instruction, not that after a call.
     /// `is_top`: it was in the register.
     fn place(&mut self, ip: usize, is_next: bool, is_top: bool) -> Place {
         // A call can be the last instruction of a method: a return address is not always in it.
@@ -306,7 +306,7 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(Record::take(&mut rest).is_none());
-        // What was not written by the handler is no record.
+        // Words that the handler did not write are no record.
         for length in 1..words.len() {
             words[0] = length as u64;
             let _ = Record::take(&mut &words[..]);

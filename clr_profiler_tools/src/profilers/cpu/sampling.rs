@@ -1,4 +1,4 @@
-//! The sampler of the tool: the one that suspends nothing, where it can be had.
+//! The sampler of the tool: the one that suspends nothing, where it is available.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -150,7 +150,7 @@ impl Totals {
         }
     }
 
-    /// What the user of the command should know.
+    /// Lines for the user of the command.
     pub(crate) fn remarks(&self, profile: &Profile) -> Vec<String> {
         let mut remarks = Vec::new();
         match self {

@@ -1,4 +1,4 @@
-//! Parts of profilers that rewrite: what became of the methods, counters in modules, results of methods.
+//! Parts of profilers that rewrite: the outcomes of methods, counters in modules, results of methods.
 
 mod counters;
 mod results;
