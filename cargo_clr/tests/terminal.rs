@@ -58,7 +58,10 @@ fn a_shell_completes_verbs_and_options() {
     .unwrap();
     for (words, expected) in [
         (&["cargo-clr", "ex"][..], &["exceptions"][..]),
-        (&["cargo-clr", "cpu", "--int"], &["--interval"]),
+        (
+            &["cargo-clr", "cpu", "--inte"],
+            &["--interval", "--interrupt"],
+        ),
         (
             &["cargo-clr", "calls", "--sort", ""],
             &["own", "total", "calls"],

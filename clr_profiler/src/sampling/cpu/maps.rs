@@ -52,6 +52,10 @@ impl Maps {
         if !(4096..1 << 57).contains(&address) {
             return None;
         }
+        // The runtime reserves memory, which becomes executable when code is written to it.
+        if !self.at(address).is_some_and(|mapping| mapping.is_executable) {
+            self.refresh();
+        }
         self.at(address).filter(|mapping| mapping.is_executable)
     }
 

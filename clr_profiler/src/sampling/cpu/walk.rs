@@ -273,7 +273,9 @@ impl Walker<'_> {
 
     /// Whether a word is a return address: code after a call.
     fn is_return(&mut self, ip: usize) -> bool {
-        self.maps.code_at(ip.wrapping_sub(1)).is_some() && code::follows_call(ip)
+        let before = ip.wrapping_sub(1);
+        let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before).is_some();
+        is_code && code::follows_call(ip)
     }
 }
 
