@@ -273,9 +273,12 @@ mod tests {
         if env::var_os("ENDURANCE").is_some() {
             append("endurance.md", &row);
         }
-        // In its first seconds, a server opens connections and starts threads: a short run shows only that it answers.
-        if unit != "minutes" || last.at >= 0.5 {
+        if unit != "minutes" {
             assert!(last.threads <= first.threads + 4, "{all:?}");
+        }
+        // In its first seconds, a server opens connections. Its thread pool grows while it gets little processor time, also
+        // without a profiler.
+        if unit != "minutes" || last.at >= 0.5 {
             assert!(last.descriptors <= first.descriptors + 4, "{all:?}");
         }
         (private, interval)
