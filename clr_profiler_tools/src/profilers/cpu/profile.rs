@@ -46,17 +46,10 @@ impl Profile {
             Some(cpu) if !self.by_wall => cpu,
             _ => sample.elapsed,
         };
+        let thread = self.thread(sample.os_thread);
         let Self {
-            threads,
-            functions,
-            stacks,
-            ..
+            functions, stacks, ..
         } = self;
-        let thread = self.by_thread.then(|| {
-            *threads
-                .entry(sample.os_thread)
-                .or_insert_with(|| functions.of_thread(sample.os_thread))
-        });
         let frames = sample.frames.iter().rev();
         let frames = frames.map(|frame| match frame.function {
             Some(function) => functions.number(info, function, frame.ip),
@@ -69,19 +62,20 @@ impl Profile {
         stacks.add(thread.into_iter().chain(frames), time.as_nanos() as u64);
     }
 
+    /// The number of a thread, if stacks begin with their threads.
+    fn thread(&mut self, os_thread: u32) -> Option<u64> {
+        let functions = &mut self.functions;
+        let number = || functions.of_thread(os_thread);
+        self.by_thread
+            .then(|| *self.threads.entry(os_thread).or_insert_with(number))
+    }
+
     /// Adds a sample of a thread that was interrupted. Frames of one library in a row are one frame.
     pub(crate) fn add_cpu(&mut self, info: &ProfilerInfo, sample: &CpuSample<'_>) {
+        let thread = self.thread(sample.os_thread);
         let Self {
-            threads,
-            functions,
-            stacks,
-            ..
+            functions, stacks, ..
         } = self;
-        let thread = self.by_thread.then(|| {
-            *threads
-                .entry(sample.os_thread)
-                .or_insert_with(|| functions.of_thread(sample.os_thread))
-        });
         let mut frames: Vec<u64> = Vec::with_capacity(sample.frames.len() + 1);
         let mut before = None;
         for frame in sample.frames.iter().rev() {
