@@ -29,6 +29,9 @@ const EXAMPLES: [&str; 11] = [
 ];
 
 /// Builds all examples that are not up to date, by one call of cargo, and returns their folder.
+///
+/// The whole workspace is selected, as for the test itself: with fewer packages, their dependencies would have fewer
+/// features, and the two would build the same files for each other again and again.
 fn build() -> PathBuf {
     // The tests' own folder: `target/debug/deps/NAME`.
     let test = env::current_exe().expect("a test knows its path");
@@ -43,13 +46,9 @@ fn build() -> PathBuf {
     };
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo
-        .args(["build", "--profile", profile, "--target-dir"])
+        .args(["build", "--workspace", "--profile", profile, "--target-dir"])
         .arg(folder.parent().expect("`target` is above `target/PROFILE`"))
-        .args(
-            EXAMPLES
-                .iter()
-                .flat_map(|name| ["-p", name, "--example", name]),
-        )
+        .args(EXAMPLES.iter().flat_map(|name| ["--example", name]))
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     let built = cargo.output().expect("cargo starts");
     let words = String::from_utf8_lossy(&built.stderr);
