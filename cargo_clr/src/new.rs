@@ -47,6 +47,12 @@ pub(crate) fn create(options: &New) -> Result<ExitCode> {
             folder.display()
         ))
     })?;
+    if TAKEN_NAMES.contains(&&*name.replace('-', "_")) {
+        return Err(Failure::usage(format!(
+            "`{name}` cannot be the name of a crate: Rust or clr_profiler has the name for itself. Take another one, such \
+             as `my_{name}`."
+        )));
+    }
     if folder.exists() {
         return Err(Failure::usage(format!(
             "`{}` exists already.",
@@ -103,6 +109,81 @@ pub(crate) fn create(options: &New) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Names that the code of the new crate could not use: Rust's keywords, its own crates, and those that it depends on.
+const TAKEN_NAMES: [&str; 58] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "clr_profiler",
+    "clr_profiler_test",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+];
+
+/// Types that the code of the new crate uses.
+const TAKEN_TYPES: [&str; 9] = [
+    "AtomicU64",
+    "FunctionId",
+    "Hresult",
+    "ModuleId",
+    "Ordering",
+    "Profiler",
+    "ProfilerInfo",
+    "Result",
+    "Setup",
+];
+
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name
@@ -110,7 +191,7 @@ fn is_name(name: &str) -> bool {
             .all(|text| text.is_ascii_alphanumeric() || matches!(text, '_' | '-'))
 }
 
-/// `my_profiler` is `MyProfiler`.
+/// `my_profiler` is `MyProfiler`, and so is `profiler`.
 fn type_name(name: &str) -> String {
     let words = name.split(['_', '-']);
     let words = words.map(|word| {
@@ -118,7 +199,11 @@ fn type_name(name: &str) -> String {
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         first.into_iter().chain(letters).collect::<String>()
     });
-    words.collect()
+    let name: String = words.collect();
+    if TAKEN_TYPES.contains(&&*name) {
+        return format!("My{name}");
+    }
+    name
 }
 
 fn dependency(checkout: Option<&Path>, name: &str) -> String {
@@ -150,6 +235,7 @@ mod tests {
     #[test]
     fn names_become_types_and_class_ids_are_new() {
         assert_eq!(type_name("my_profiler"), "MyProfiler");
+        assert_eq!(type_name("profiler"), "MyProfiler");
         assert_eq!(type_name("http-requests2"), "HttpRequests2");
         assert!(is_name("a-b_2") && !is_name("2a") && !is_name("a b") && !is_name(""));
         let (one, other) = (random_clsid(), random_clsid());

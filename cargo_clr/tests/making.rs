@@ -96,6 +96,8 @@ fn names_that_cannot_be() {
         ("1st", "name of a crate"),
         ("a b", "name of a crate"),
         ("there", "exists already"),
+        ("try", "has the name for itself"),
+        ("proc-macro", "has the name for itself"),
     ] {
         let path = folder.path(name);
         let output = clr(&["new", path.to_str().unwrap()]).output().unwrap();

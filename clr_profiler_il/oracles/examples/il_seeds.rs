@@ -1,4 +1,4 @@
-//! Writes seeds for the fuzzers: `seeds FOLDER` puts those of each into `FOLDER/NAME`.
+//! Writes seeds for the fuzzers: `il_seeds FOLDER` puts those of each into `FOLDER/NAME`.
 //!
 //! In addition to the hand-written seeds, these are bodies and signatures of .NET 8, one of each
 //! kind: a kind is a sequence of opcodes.
@@ -18,7 +18,7 @@ const MOST: usize = 40;
 const LONGEST: usize = 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args_os().nth(1).ok_or("usage: seeds FOLDER")?;
+    let folder = std::env::args_os().nth(1).ok_or("usage: il_seeds FOLDER")?;
     let folder = PathBuf::from(folder);
     for (name, _) in ORACLES {
         for seed in seeds::of(name) {
