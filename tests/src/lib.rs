@@ -35,8 +35,8 @@ mod waits;
 
 pub use clr_profiler_test::{Finished, Running, Runtime};
 pub use example::{Example, Folder};
-pub use runtimes::{matrix, runtimes, runtimes_where};
-pub use sample::{Sample, seed};
+pub use runtimes::{matrix, runtimes, runtimes_where, ways};
+pub use sample::{Sample, seed, seed_of};
 pub use scenario::{Scenario, Started, clsid, has_line, name_of, profilee};
 
 /// The [`output`](Finished::output) of `Stress`, which does everything at once and checks it.

@@ -35,6 +35,15 @@ pub fn runtimes_where(is_wanted: impl Fn(&Runtime) -> bool) -> Vec<&'static Runt
     wanted
 }
 
+/// The ways in which the calling test runs a program: one of these, by its name and the seed, or all if
+/// `SCENARIO_RUNTIMES` names runtimes.
+pub fn ways<T: Copy>(all: &[T]) -> Vec<T> {
+    match (named(), all.len()) {
+        (None, count @ 1..) => vec![all[seed() % count]],
+        _ => all.to_vec(),
+    }
+}
+
 /// The runtimes that `SCENARIO_RUNTIMES` names by their major versions.
 fn named() -> Option<String> {
     let named = env::var("SCENARIO_RUNTIMES").ok();

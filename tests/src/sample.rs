@@ -4,13 +4,16 @@ use std::{env, thread};
 
 /// A number for the calling test: another one for each test and each `SCENARIO_SEED`.
 pub fn seed() -> usize {
+    seed_of(thread::current().name().unwrap_or_default())
+}
+
+/// A number for all tests that share this name: another one for each name and each `SCENARIO_SEED`.
+pub fn seed_of(name: &str) -> usize {
     let seed = env::var("SCENARIO_SEED").unwrap_or_default();
-    let thread = thread::current();
-    let test = thread.name().unwrap_or_default();
     // FNV-1a: the sample is the same with each compiler.
     let hash = seed
         .bytes()
-        .chain(test.bytes())
+        .chain(name.bytes())
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });

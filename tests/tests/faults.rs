@@ -73,7 +73,7 @@ const DISPENSABLE: &[&str] = &[
 /// Runs the program once for each fault; `log` reads the profiler's messages outside of the scenario's log.
 fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl Fn() -> String) {
     let of_all = std::env::var_os("SCENARIO_FAULTS").is_some_and(|wanted| wanted == "all");
-    let sample = Sample::one_of(if of_all { 1 } else { 8 });
+    let sample = Sample::one_of(if of_all { 1 } else { 16 });
     let mut chosen = runtimes();
     if sample.is_whole() {
         chosen = matrix().iter().collect();
@@ -118,7 +118,7 @@ fn each_fault(scenario: &Scenario, is_wanted: impl Fn(&str) -> bool, log: impl F
     }
     println!("{runs} runs, {reported} with a reason");
     assert!(untold.is_empty(), "without a reason: {untold:#?}");
-    let (least, reasons) = if sample.is_whole() { (50, 15) } else { (5, 0) };
+    let (least, reasons) = if sample.is_whole() { (50, 15) } else { (2, 0) };
     assert!(runs > least && reported >= reasons, "{runs} {reported}");
 }
 

@@ -15,7 +15,11 @@ const PDB: &[u8] = include_bytes!("../../../tests/profilees/pdb/SourcesDebug.pdb
 const WITH_PDB: &[u8] = include_bytes!("../../../tests/profilees/pdb/SourcesRelease.dll");
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("usage: metadata_seeds FOLDER")?);
+    let folder = PathBuf::from(
+        std::env::args_os()
+            .nth(1)
+            .ok_or("usage: metadata_seeds FOLDER")?,
+    );
     let write = |name: &str, number: usize, seed: &[u8]| {
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder)?;

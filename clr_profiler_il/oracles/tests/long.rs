@@ -235,8 +235,14 @@ fn texts_of_one_piece() {
 
 #[test]
 fn bytes_of_one_piece() {
+    let is_whole = std::env::var_os("CORPUS").is_some_and(|corpus| corpus == "all");
     for first in 0..=0xff_u8 {
-        for second in [0, 8, 0x2a] {
+        let seconds = [0, 8, 0x2a];
+        for (number, second) in seconds.into_iter().enumerate() {
+            // A third of them, unless all are asked for.
+            if !is_whole && number != usize::from(first) % seconds.len() {
+                continue;
+            }
             let piece = [first, second];
             let bytes = piece.repeat(LENGTH / 12);
             timed(&format!("{piece:x?}: signature"), || {

@@ -103,7 +103,7 @@ impl Profiler for PatchedEdges {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::Scenario;
+    use clr_profiler_tests::{Scenario, ways};
 
     use super::PatchedEdges;
 
@@ -147,7 +147,7 @@ never returns 1005
 
     #[test]
     fn each_kind_of_method_is_patched() {
-        for (tiered, ready) in [("0", "1"), ("1", "1"), ("0", "0")] {
+        for (tiered, ready) in ways(&[("0", "1"), ("1", "1"), ("0", "0")]) {
             let scenario = Scenario::new("PatchedEdges")
                 .profiled_by::<PatchedEdges>()
                 .env("PATCHED", "1")

@@ -129,7 +129,7 @@ impl Profiler for PatchedKinds {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::Scenario;
+    use clr_profiler_tests::{Scenario, ways};
 
     use super::PatchedKinds;
 
@@ -178,12 +178,12 @@ hot 300150000
 
     #[test]
     fn further_kinds_of_methods_are_patched() {
-        for (variable, value) in [
+        for (variable, value) in ways(&[
             ("COMPlus_TieredCompilation", "0"),
             ("COMPlus_TieredPGO", "1"),
             ("COMPlus_TieredPGO", "0"),
             ("COMPlus_ReadyToRun", "0"),
-        ] {
+        ]) {
             let scenario = Scenario::new("PatchedKinds")
                 .profiled_by::<PatchedKinds>()
                 .env("PATCHED", "1")

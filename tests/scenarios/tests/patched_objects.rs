@@ -201,7 +201,7 @@ impl Profiler for PatchedObjects {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::Scenario;
+    use clr_profiler_tests::{Scenario, ways};
 
     use super::PatchedObjects;
 
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn objects_are_read_and_written_at_patched_calls() {
-        for tiered in ["0", "1"] {
+        for tiered in ways(&["0", "1"]) {
             patched("calls", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = format!("{HANDLED}3\n13\nwrong 0\n1\n");
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn objects_and_arrays_are_read_and_written_while_the_heap_is_compacted() {
-        for tiered in ["0", "1"] {
+        for tiered in ways(&["0", "1"]) {
             patched("objects", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = format!("{HANDLED}1003\n50603\nwrong 0\n1\n");
@@ -262,7 +262,7 @@ assert!(profiled.logged(&line), "{name} {line} {log}");
 
     #[test]
     fn calls_are_counted_and_numbers_recorded_without_a_transition() {
-        for tiered in ["0", "1"] {
+        for tiered in ways(&["0", "1"]) {
             patched("figures", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 assert_eq!(profiled.output(), (Some(6), PLAIN, ""), "{name} {log}");
@@ -287,7 +287,7 @@ assert!(profiled.logged(&line), "{name} {line} {log}");
 
     #[test]
     fn of_two_replacements_one_is_chosen_and_reported() {
-        for tiered in ["0", "1"] {
+        for tiered in ways(&["0", "1"]) {
             patched("conflicts", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = PLAIN.replace("wrong 0\n1\n", "wrong 0\n10\n");

@@ -178,7 +178,7 @@ fn tell(rejit: &Rejit, info: &ProfilerInfo, step: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::{Finished, Runtime, Scenario};
+    use clr_profiler_tests::{Finished, Runtime, Scenario, ways};
 
     use super::Switches;
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn each_method_is_reached_and_comes_back() {
-        for (how, tiered) in [("", "0"), ("", "1"), ("images", "0")] {
+        for (how, tiered) in ways(&[("", "0"), ("", "1"), ("images", "0")]) {
             switched(how, tiered).on_each_runtime(|runtime, profiled| {
                 assert_eq!(
                     lines(runtime, profiled),

@@ -1,12 +1,14 @@
 //! The files of the runtimes' assemblies.
 
 use std::path::PathBuf;
+use std::thread;
 
 use clr_metadata::{Bundle, BundledFileKind};
+use clr_profiler_tests::{Sample, seed_of};
 use examples_support::{Pinned, runtime};
 
 /// The name and content of each assembly of a runtime, in the order of the names; `None` if the
-/// runtime is missing.
+/// runtime is missing, or if it is not the one of the calling module's sample.
 ///
 /// .NET 10 is part of a single-file application, whose other assemblies are included.
 ///
@@ -14,6 +16,9 @@ use examples_support::{Pinned, runtime};
 ///
 /// If the runtime is missing in CI, or if one of its files cannot be read.
 pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
+    if !is_in_sample(pinned) {
+        return None;
+    }
     let executable = match runtime::fetch(pinned) {
         Ok(executable) => executable,
         Err(error) => {
@@ -50,6 +55,18 @@ pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
         (file.path.to_string(), content.into_owned())
     });
     Some(files.collect())
+}
+
+/// Whether the calling test has its turn: each corpus has a test for each of these runtimes, of which one goes
+/// through its assemblies, and all do so with `CORPUS=all`. What is not such a test always has its turn.
+fn is_in_sample(pinned: &Pinned) -> bool {
+    let runtimes = [&Pinned::NET_CORE_3_1, &Pinned::NET_8, &Pinned::NET_10];
+    let thread = thread::current();
+    let module = thread.name().and_then(|test| test.split_once("::net_"));
+    let (Some((module, _)), false) = (module, Sample::one_of(2).is_whole()) else {
+        return true;
+    };
+    runtimes[seed_of(module) % runtimes.len()].name == pinned.name
 }
 
 /// The libraries in a folder, by name. Native ones have another extension here.
