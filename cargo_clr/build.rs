@@ -3,7 +3,9 @@
 //! `cargo install` installs executables and nothing else, and an executable cannot be loaded as a library. So this
 //! script writes a package with one library into `OUT_DIR`, has cargo build it there, and the command includes the file.
 //! The package has the versions of `Cargo.lock`. The crates of this project are taken from the folders next to this
-//! package if they are there: in the repository, in cargo's registry, and while cargo verifies a package.
+//! package if they are there: in the repository, in cargo's registry, and while cargo verifies a package. They are
+//! copied into the written package: cargo and the compiler write the paths of crates outside of a workspace into the
+//! library, and two builds in two folders are to be the same.
 
 use std::env;
 use std::ffi::OsString;
@@ -50,14 +52,15 @@ fn build(folder: &Path) -> PathBuf {
     let version = version.to_str().expect("a version is ASCII");
     fs::create_dir_all(folder).expect("OUT_DIR can be written");
     let manifest = folder.join("Cargo.toml");
-    write(&manifest, &package(&own, version));
+    write(&manifest, package(&own, version, folder).as_bytes());
+    let source = fs::read(own.join("bundled/lib.rs")).expect("the source is in the package");
+    write(&folder.join("lib.rs"), &source);
     // The versions of the dependencies. In the repository the file belongs to the workspace.
     for lock in [own.join("Cargo.lock"), own.join("../Cargo.lock")] {
         if lock.is_file() {
             println!("cargo:rerun-if-changed={}", lock.display());
-            let text = fs::read_to_string(&lock).expect("Cargo.lock is text");
             if !folder.join("Cargo.lock").is_file() {
-                write(&folder.join("Cargo.lock"), &text);
+                copy(&lock, &folder.join("Cargo.lock"));
             }
             break;
         }
@@ -99,34 +102,97 @@ fn build(folder: &Path) -> PathBuf {
     built.join(format!("{prefix}clr_tool_profilers.{suffix}"))
 }
 
-/// The manifest of the package with the library.
-fn package(own: &Path, version: &str) -> String {
-    let source = own.join("bundled").join("lib.rs");
+/// The manifest of the package with the library, next to which the crates of this project are copied.
+fn package(own: &Path, version: &str, folder: &Path) -> String {
     let mut text = format!(
         "[package]\nname = \"clr_tool_profilers\"\nversion = {version:?}\nedition = \"2024\"\npublish = false\n\n\
-         [lib]\ncrate-type = [\"cdylib\"]\npath = {source:?}\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\npath = \"lib.rs\"\n\n\
          [dependencies]\nclr_profiler = \"={version}\"\n\
          clr_profiler_tools = {{ version = \"={version}\", features = [\"profilers\"] }}\n\n\
          [workspace]\n\n[profile.dev]\ndebug = false\nopt-level = 1\nincremental = false\n\n\
-         [profile.release]\nstrip = \"debuginfo\"\n\n[patch.crates-io]\n",
+         [profile.release]\nstrip = \"debuginfo\"\n\n",
     );
     let Some(above) = own.parent() else {
         return text;
     };
+    let mut patches = String::from("[patch.crates-io]\n");
     for name in CRATES {
-        for folder in [above.join(name), above.join(format!("{name}-{version}"))] {
-            if folder.join("Cargo.toml").is_file() {
-                println!("cargo:rerun-if-changed={}", folder.join("src").display());
-                println!(
-                    "cargo:rerun-if-changed={}",
-                    folder.join("Cargo.toml").display()
-                );
-                text += &format!("{name} = {{ path = {folder:?} }}\n");
+        for found in [above.join(name), above.join(format!("{name}-{version}"))] {
+            if found.join("Cargo.toml").is_file() {
+                for part in ["src", "Cargo.toml"] {
+                    println!("cargo:rerun-if-changed={}", found.join(part).display());
+                }
+                mirror(&found, &folder.join(name));
+                patches += &format!("{name} = {{ path = {name:?} }}\n");
                 break;
             }
         }
     }
+    // In the repository the crates have versions and requirements from its workspace.
+    let outer = above.join("Cargo.toml");
+    if let Ok(outer_text) = fs::read_to_string(&outer)
+        && above.join("cargo_clr/bundled").is_dir()
+    {
+        println!("cargo:rerun-if-changed={}", outer.display());
+        text += &inherited(&outer_text);
+    }
+    text + &patches
+}
+
+/// The tables of a workspace's manifest that its packages inherit from.
+fn inherited(manifest: &str) -> String {
+    let mut is_inherited = false;
+    let mut text = String::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_inherited = line.starts_with("[workspace.");
+        }
+        if is_inherited {
+            text += line;
+            text.push('\n');
+        }
+    }
     text
+}
+
+/// Makes a folder a copy of the folder of a package, as far as its library is built from it.
+fn mirror(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("OUT_DIR can be written");
+    let names = |folder: &Path| -> Vec<OsString> {
+        let entries = fs::read_dir(folder)
+            .unwrap_or_else(|error| panic!("{} cannot be read: {error}", folder.display()));
+        entries.flatten().map(|entry| entry.file_name()).collect()
+    };
+    let wanted: Vec<_> = names(from)
+        .into_iter()
+        .filter(|name| {
+            let path = from.join(name);
+            // Packages of their own, and what was built there.
+            !path.join("Cargo.toml").exists() && name != "target"
+        })
+        .collect();
+    for name in names(to) {
+        let old = to.join(&name);
+        if wanted.contains(&name) && old.is_dir() == from.join(&name).is_dir() {
+            continue;
+        }
+        let removed = if old.is_dir() {
+            fs::remove_dir_all(&old)
+        } else {
+            fs::remove_file(&old)
+        };
+        removed.unwrap_or_else(|error| panic!("{} cannot be removed: {error}", old.display()));
+    }
+    for name in wanted {
+        let path = from.join(&name);
+        if path.is_dir() {
+            mirror(&path, &to.join(&name));
+        } else {
+            let bytes = fs::read(&path)
+                .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));
+            write(&to.join(&name), &bytes);
+        }
+    }
 }
 
 fn variable(name: &str) -> OsString {
@@ -134,11 +200,11 @@ fn variable(name: &str) -> OsString {
 }
 
 /// Writes a file unless it is the same: cargo looks at the time.
-fn write(path: &Path, text: &str) {
-    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+fn write(path: &Path, bytes: &[u8]) {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
         return;
     }
-    fs::write(path, text).expect("OUT_DIR can be written");
+    fs::write(path, bytes).expect("OUT_DIR can be written");
 }
 
 fn copy(from: &Path, to: &Path) {
