@@ -48,30 +48,73 @@ cell() {
     fi
 }
 
-# Each verb with each program, started and running.
+# Each verb with each program, started and running. Each verb is attached to a process of its own: a tool that changes
+# methods stays loaded.
 table() {
-    local verb busy
-    printf '| verb | sample | C# compiler | busy program | `-p` of the busy program |\n|---|---|---|---|---|\n'
-    mkfifo "$folder/input"
+    local verb
+    printf '| verb | sample | C# compiler | busy program | `-p` of the sample | of the compiler | of the busy program |\n'
+    printf '|---|---|---|---|---|---|---|\n'
+    mkfifo "$folder/input" "$folder/output"
     for verb in cpu gc exceptions log calls alloc heap trace patch; do
         printf '| `%s` |' "$verb"
         cell "$verb" -- "$sample"
         cell "$verb" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs"
         sleep 3 | cell "$verb" -- "$programs/Endures.dll" calls
-        # One for each verb: a tool that changes methods stays loaded.
-        "${CLR_PROFILER_DOTNET:-dotnet}" exec "$programs/Endures.dll" calls <"$folder/input" >/dev/null &
-        busy=$!
-        exec 5>"$folder/input"
-        sleep 1
-        cell "$verb" -p "$busy" --duration 3
+        attached_to_sample "$verb"
+        attached_to_compiler "$verb"
+        attached_to_busy "$verb"
         printf '\n'
-        exec 5>&-
-        wait "$busy" || :
     done
 }
 
-methods='Shop.**; Compiler.**; **.Changed'
-printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; **.Changed\n' >"$folder/faults.txt"
+dotnet=${CLR_PROFILER_DOTNET:-dotnet}
+
+# The sample ends within a second: it is held at its first line of output, by a pipe that is full, until the tool is there.
+attached_to_sample() {
+    local program reader
+    exec 6<>"$folder/output"
+    head -c 65536 /dev/zero >&6
+    "$dotnet" exec "$sample" >"$folder/output" 5>&- 6>&- &
+    program=$!
+    sleep 1
+    {
+        sleep 1.5
+        exec cat <&6 >/dev/null
+    } &
+    reader=$!
+    cell "$1" -p "$program" --duration 3
+    wait "$program" || :
+    kill "$reader"
+    wait "$reader" 2>/dev/null || :
+    exec 6>&-
+}
+
+# The compiler with its small source over and over.
+attached_to_compiler() {
+    local program sources
+    mapfile -t sources < <(yes "$programs/Small.cs" | head -n 2000)
+    "$dotnet" exec "$programs/Compiler.dll" "$roslyn" "${sources[@]}" >/dev/null &
+    program=$!
+    sleep 3
+    cell "$1" -p "$program" --duration 3
+    kill "$program"
+    wait "$program" 2>/dev/null || :
+}
+
+attached_to_busy() {
+    local program
+    "$dotnet" exec "$programs/Endures.dll" calls <"$folder/input" >/dev/null &
+    program=$!
+    exec 5>"$folder/input"
+    sleep 1
+    cell "$1" -p "$program" --duration 3
+    exec 5>&-
+    wait "$program" || :
+}
+
+# Of the compiler the methods that it calls once for each file or so: a trace of all is longer than the run.
+methods='Shop.**; Compiler.**; Microsoft.CodeAnalysis.CSharp.CSharpCompilation.*; **.Changed'
+printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; Microsoft.CodeAnalysis.CSharp.CSharpCompilation.*; **.Changed\n' >"$folder/faults.txt"
 
 {
     cat <<'TEXT'
@@ -80,9 +123,10 @@ printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; **.Changed\n' 
 The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4;
 below them the line that the command prints. `docs/outputs.sh` has run the verbs and written this page.
 
-The sizes of the results of each verb, for programs that the command starts and for one that runs: the sample, the C#
-compiler with a small source (Roslyn), and a program that calls a method without pause. `calls`, `trace` and `patch` have patterns. "Refused" is a
-sentence with the reason, before anything happens.
+The sizes of the results of each verb, for programs that the command starts and, with `-p`, for programs that run, 3
+seconds of each: the sample, the C# compiler (Roslyn) with a small source, over and over for `-p`, and a program that
+calls a method without pause. `calls`, `trace` and `patch` have patterns. "Refused" is a sentence with the reason, before
+anything happens. The results are opened in their viewers by [docs/viewers.sh](../viewers.sh).
 TEXT
     echo
     table
