@@ -1,0 +1,55 @@
+// Photographs results in their viewers: `node viewers.mjs BROWSER FOLDER PICTURES`, for docs/viewers.sh.
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
+import { createRequire } from "node:module";
+
+const [browser, folder, pictures] = process.argv.slice(2);
+const { chromium } = createRequire(path.join(folder, "/"))("./playwright-core");
+
+const types = {
+  ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm",
+  ".json": "application/json", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
+};
+const server = http.createServer((request, response) => {
+  let name = decodeURIComponent(new URL(request.url, "http://here").pathname);
+  if (name.endsWith("/")) name += "index.html";
+  const file = path.join(folder, path.normalize(name));
+  if (!fs.existsSync(file)) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, { "content-type": types[path.extname(file)] ?? "application/octet-stream" });
+  fs.createReadStream(file).pipe(response);
+});
+await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+const here = `http://127.0.0.1:${server.address().port}`;
+
+const running = await chromium.launch({ executablePath: browser, args: ["--no-sandbox"] });
+const photograph = async (name, url, act, height = 560) => {
+  const page = await running.newPage({ viewport: { width: 1000, height: 560 } });
+  page.setDefaultTimeout(120000);
+  page.on("pageerror", (error) => console.error(`${name}: ${error.message}`));
+  await page.goto(here + url, { waitUntil: "commit" });
+  await act(page);
+  // Drawn on a canvas, some time after the data are there.
+  await page.waitForTimeout(3000);
+  const clip = { x: 0, y: 560 - height, width: 1000, height };
+  await page.screenshot({ path: path.join(pictures, `${name}.png`), clip });
+  await page.close();
+};
+
+// The roots are at the bottom.
+await photograph("flame-graph", "/cpu.svg", (page) => page.evaluate(() => {
+  const picture = document.documentElement;
+  const height = picture.height.baseVal.value;
+  picture.setAttribute("style", `margin-top: ${Math.min(560 - height, 0)}px`);
+  window.scrollTo(0, height);
+}), 380);
+
+await photograph("speedscope", "/speedscope/dist/release/", async (page) => {
+  await page.setInputFiles("input[type=file]", path.join(folder, "cpu.json"));
+});
+
+await running.close();
+server.close();
