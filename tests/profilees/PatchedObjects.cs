@@ -22,6 +22,40 @@ namespace PatchedObjects
         }
     }
 
+    internal struct Corner
+    {
+        public int X;
+        public string Name;
+    }
+
+    internal struct Area
+    {
+        public Corner From;
+        public long Size;
+        public Customer Owner;
+    }
+
+    internal sealed class Map
+    {
+        private readonly Area area;
+        public Customer Owner;
+        public object Any;
+        public Customer[] Owners = new Customer[2];
+        public Corner[] Corners = { new Corner { X = 1, Name = "one" }, new Corner { X = 2, Name = "two" } };
+
+        public Map()
+        {
+            area.From.X = 3;
+            area.From.Name = "from";
+            area.Size = 4;
+            Owner = new Customer { Name = "owner", Age = 1 };
+        }
+
+        public Area Area { get { return area; } }
+
+        public Area Other { get; set; }
+    }
+
     internal sealed class Customer : Person
     {
         public string Name;
@@ -85,6 +119,22 @@ namespace PatchedObjects
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
+        private static string Draw(Map map, Customer customer, string text)
+        {
+            Area area = map.Area, other = map.Other;
+            StringBuilder all = new StringBuilder();
+            all.Append(area.From.X).Append(area.From.Name).Append(area.Size).Append(' ');
+            all.Append(area.Owner == null ? "none" : area.Owner.Name).Append(' ').Append(ReferenceEquals(area.Owner, customer));
+            all.Append(' ').Append(map.Owner.Name).Append(map.Owner.Age).Append(ReferenceEquals(map.Owner, customer));
+            all.Append(' ').Append(other.From.X).Append(other.From.Name).Append(' ').Append(map.Any);
+            foreach (Customer one in map.Owners)
+                all.Append(' ').Append(one == null ? "none" : one.Name);
+            foreach (Corner one in map.Corners)
+                all.Append(' ').Append(one.X).Append(one.Name);
+            return all.ToString();
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
         private static Order Make(int total)
         {
             return new Order(total);
@@ -142,9 +192,13 @@ namespace PatchedObjects
             Console.WriteLine(first);
             Console.WriteLine(Make(3).Total());
             Console.WriteLine(Example().Sum(new long[] { 1, 2, 3 }));
+            string drawn = Draw(new Map(), new Customer { Name = "new" }, "text");
+            Console.WriteLine(drawn);
             int wrong = 0;
             for (int i = 0; i < 300; i++)
             {
+                if (Draw(new Map(), new Customer { Name = "new" }, "text") != drawn)
+                    wrong++;
                 if (Handle(Example(), "text", null) != first)
                     wrong++;
                 if (Make(i).Total() == Make(i + 1).Total())

@@ -87,6 +87,51 @@ fn handle(call: &mut Call<'_>) -> Result<()> {
     }
 }
 
+/// Stores references, and fields of structs.
+fn draw(call: &mut Call<'_>) -> Result<()> {
+    let (Some(map), Some(customer)) = (call.object("map")?, call.object("customer")?) else {
+        return Err(Error::other("null"));
+    };
+    let before: i32 = map.get("area.From.X")?;
+    map.set("area.From.X", before + 10)?;
+    let name: String = map.get("area.From.Name")?;
+    map.set("area.From.Name", format!("{name}!"))?;
+    map.set("area.Size", 40_i64)?;
+    // From a pinned argument, and from a handle.
+    map.set_object("area.Owner", &customer)?;
+    let owner = part(&map, "Owner")?;
+    // Fields of an object in a field.
+    map.set("Owner.Name", "changed")?;
+    map.set_object("Owner", &customer)?;
+    let owners = part(&map, "Owners")?;
+    owners.set_object(0, &owner)?;
+    owners.set_object(1, &customer)?;
+    map.set_object("Any", &part(&map, "area.From")?)?;
+    // Copies of structs are stored.
+    let corners = part(&map, "Corners")?;
+    let corner = corners.object(0)?;
+    let corner = corner.ok_or_else(|| Error::other("no corner"))?;
+    corner.set("X", 11)?;
+    corners.set_object(1, &corner)?;
+    // The field of a property without code, by its name.
+    map.set_object("Other", &part(&map, "area")?)?;
+    map.set("Other.From.X", 99)?;
+    for error in [
+        map.set_object("Owner", &map).err(),
+        owners.set_object(0, &map).err(),
+        owners.set_object(2, &owner).err(),
+        corners.set_object(0, &owner).err(),
+        map.set_object("missing", &owner).err(),
+        map.set_object("area.Size", &owner).err(),
+        map.get::<i32>("Owner.Next.Age").err(),
+        map.set("area.From.Y", 1).err(),
+    ] {
+        let problem = error.map_or("no error".to_owned(), |error| error.to_string());
+        log::line(format_args!("draw: {problem}"));
+    }
+    Ok(())
+}
+
 /// Logs errors.
 fn wrong(call: &mut Call<'_>) -> Result<()> {
     let order = call.object("order")?;
@@ -161,6 +206,7 @@ impl Profiler for PatchedObjects {
             ),
             _ => all
                 .patch(of("Program.Handle").objects().before(handle))
+                .patch(of("Program.Draw").objects().before(draw))
                 .patch(of("Program.Make").objects().after(|call| {
                     let order = call.object("result")?;
                     let order = order.ok_or_else(|| Error::other("no order"))?;
@@ -206,7 +252,7 @@ mod tests {
     use super::PatchedObjects;
 
     const PLAIN: &str = "7 first 40 5 last pen,ink,pad 1,2,3 Small a False False 200 18446744073709551614 -3\n\
-                         3\n13\nwrong 0\n1\n";
+                         3\n13\n3from4 none False owner1False 0  none none 1one 2two\nwrong 0\n1\n";
 
     fn patched(how: &str, tiered: &str) -> Scenario {
         Scenario::new("PatchedObjects")
@@ -217,12 +263,15 @@ mod tests {
 
     const HANDLED: &str = "14 changed first 41 55 end pen0,,pad2 11,12,13 Large b True True 201 18446744073709551615 -6\n";
 
+    /// The map after the patch; `Any` has a copy of a struct.
+    const DRAWN: &str = "13from!40 new True new0True 99from! PatchedObjects.Corner changed new 1one 11one\n";
+
     #[test]
     fn objects_are_read_and_written_at_patched_calls() {
         for tiered in ways(&["0", "1"]) {
             patched("calls", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
-                let expected = format!("{HANDLED}3\n13\nwrong 0\n1\n");
+                let expected = format!("{HANDLED}3\n13\n3from4 none False owner1False 0  none none 1one 2two\nwrong 0\n1\n");
                 assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");
                 assert!(!log.contains("a patch "), "{name} {log}");
             });
@@ -234,11 +283,24 @@ mod tests {
         for tiered in ways(&["0", "1"]) {
             patched("objects", tiered).on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
-                let expected = format!("{HANDLED}1003\n50603\nwrong 0\n1\n");
+                let expected = format!("{HANDLED}1003\n50603\n{DRAWN}wrong 0\n1\n");
                 assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");
                 let order = "of an object of the type PatchedObjects.Order:";
                 let counts = "of an object of the type System.Int32[]:";
                 for line in [
+                    "draw: the field `Owner` of an object of the type PatchedObjects.Map: System.ArgumentException".to_owned(),
+                    "draw: the element 0 of an object of the type PatchedObjects.Customer[]: System.InvalidCastException"
+                        .to_owned(),
+                    "draw: the element 2 of an object of the type PatchedObjects.Customer[]: \
+                     System.IndexOutOfRangeException"
+                        .to_owned(),
+                    "draw: the element 0 of an object of the type PatchedObjects.Corner[]: System.InvalidCastException"
+                        .to_owned(),
+                    "draw: the field `missing` of an object of the type PatchedObjects.Map: it has none of this name"
+                        .to_owned(),
+                    "draw: the field `Size` of an object of the type PatchedObjects.Area: System.ArgumentException".to_owned(),
+                    "draw: the field `Owner.Next` of an object of the type PatchedObjects.Map: it is null".to_owned(),
+                    "draw: the field `Y` of an object of the type PatchedObjects.Corner: it has none of this name".to_owned(),
                     format!("the field `missing` {order} it has none of this name"),
                     format!("the field `total` {order} read it as `i32` (C# `int`), not as `i64`"),
                     format!("the field `Customer` {order} it is an object"),

@@ -51,9 +51,34 @@ use crate::rewrite::Primitive;
 /// ```
 ///
 /// A property without code of its own (`{ get; set; }`) is read by its name, as a field. Structs that are not one number
-/// of their own type, such as `DateTime`, are objects: copies, of which only reading makes sense.
+/// of their own type, such as `DateTime`, are objects: copies. Their fields are read and written by paths, `"point.X"`; a copy that was
+/// changed is stored by [`set_object`](Self::set_object), as for the elements of an array:
+///
+/// ```
+/// use clr_profiler::patches::Patch;
+///
+/// let patch = Patch::method("Shop.Store.Move").objects().before(|call| {
+///     let (Some(order), Some(other)) = (call.object("order")?, call.object("other")?) else {
+///         return Ok(());
+///     };
+///     order.set("place.x", 5)?;
+///     if let Some(customer) = other.object("customer")? {
+///         order.set_object("customer", &customer)?;
+///     }
+///     if let Some(points) = order.object("points")?
+///         && let Some(first) = points.object(0)?
+///     {
+///         first.set("x", 6)?;
+///         points.set_object(0, &first)?;
+///     }
+///     Ok(())
+/// });
+/// # drop(patch);
+/// ```
 pub struct Object<'c> {
     reference: Reference,
+    /// Whether it is a copy of a struct.
+    is_struct: bool,
     values: &'c Layout,
     /// Of the thread that runs the closure.
     not_send: PhantomData<*const ()>,
@@ -66,6 +91,16 @@ enum Reference {
     Address(u64),
     /// Freed when the object is dropped.
     Handle(u64),
+}
+
+impl Reference {
+    /// Whether it is a handle, and its bits.
+    fn words(self) -> (u64, u64) {
+        match self {
+            Self::Address(address) => (0, address),
+            Self::Handle(handle) => (1, handle),
+        }
+    }
 }
 
 mod sealed {
@@ -149,6 +184,7 @@ impl<'c> Access<'c> {
     pub(in super::super) fn object(self) -> Option<Object<'c>> {
         (self.address != 0).then(|| Object {
             reference: Reference::Address(self.address),
+            is_struct: false,
             values: self.values,
             not_send: PhantomData,
         })
@@ -158,10 +194,7 @@ impl<'c> Access<'c> {
 impl<'c> Object<'c> {
     fn request(&self, operation: u64) -> Request {
         let mut request = Request::new(operation, &self.values.strings);
-        let (is_handle, object) = match self.reference {
-            Reference::Address(address) => (0, address),
-            Reference::Handle(handle) => (1, handle),
-        };
+        let (is_handle, object) = self.reference.words();
         request.words[word::IS_HANDLE] = is_handle;
         request.words[word::OBJECT] = object;
         request
@@ -225,7 +258,25 @@ impl<'c> Object<'c> {
         Error::other(format!("{part} of an object of the type {of}: {problem}"))
     }
 
+    /// The object that a path leads to, and the last name of the path; `None` for a part of this object.
+    fn owner<'p>(&self, part: Part<'p>) -> Result<Option<(Self, &'p str, &'p str)>> {
+        // Names that compilers make may have dots in angle brackets.
+        let path = match part {
+            Part::Field(path) if !path.contains('<') => path.rsplit_once('.'),
+            _ => None,
+        };
+        let Some((to, name)) = path else {
+            return Ok(None);
+        };
+        let owner = self.object(to)?;
+        let owner = owner.ok_or_else(|| self.of_part(Part::Field(to), "it is null"))?;
+        Ok(Some((owner, to, name)))
+    }
+
     fn read(&self, part: Part<'_>) -> Result<Served<'c>> {
+        if let Some((owner, _, name)) = self.owner(part)? {
+            return owner.read(Part::Field(name));
+        }
         let operations = (operation::GET_FIELD, operation::GET_ELEMENT);
         let mut served = self.serve(part, operations, |_| {})?;
         let (kind, bits) = (served.words[word::KIND], served.words[word::BITS]);
@@ -234,6 +285,7 @@ impl<'c> Object<'c> {
             kind::TEXT => Served::Value(Read::Text(Some(served.text.take().unwrap_or_default()))),
             kind::OBJECT => Served::Object(Self {
                 reference: Reference::Handle(bits),
+                is_struct: served.words[word::SIZE] != 0,
                 values: self.values,
                 not_send: PhantomData,
             }),
@@ -244,7 +296,7 @@ impl<'c> Object<'c> {
         })
     }
 
-    /// Reads a number or a string: a field by its name, or an element of an array by its index.
+    /// Reads a number or a string: a field by its name or its path, or an element of an array by its index.
     ///
     /// # Errors
     ///
@@ -273,15 +325,61 @@ impl<'c> Object<'c> {
         }
     }
 
-    /// Sets a number, a string, or null: a field by its name, or an element of an array by its index.
+    /// Sets a number, a string, or null: a field by its name or its path, or an element of an array by its index.
+    ///
+    /// Of a path to a field of a struct, the whole struct is stored again.
     ///
     /// # Errors
     ///
     /// That it has no such field or element, or one of another type; that the field is static and `readonly`.
     pub fn set(&self, part: impl ObjectPart, value: impl IntoCallValue) -> Result<()> {
-        let part = part.part();
+        self.write(part.part(), value.into_call(None))
+    }
+
+    /// Stores a reference to another object of the call, or a copy of a struct: in a field by its name or its path, or in an element of
+    /// an array by its index.
+    ///
+    /// # Errors
+    ///
+    /// That it has no such field or element, or one of a type that the object does not have; that the field is static and
+    /// `readonly`.
+    pub fn set_object(&self, part: impl ObjectPart, value: &Object<'_>) -> Result<()> {
+        self.write_object(part.part(), value)
+    }
+
+    fn write_object(&self, part: Part<'_>, value: &Object<'_>) -> Result<()> {
+        if let Some((owner, to, name)) = self.owner(part)? {
+            owner.write_object(Part::Field(name), value)?;
+            return self.write_back(to, &owner);
+        }
         let operations = (operation::SET_FIELD, operation::SET_ELEMENT);
-        let value = value.into_call(None);
+        let (is_handle, object) = value.reference.words();
+        let served = self.serve(part, operations, |request| {
+            let words = &mut request.words;
+            words[word::KIND] = kind::OBJECT;
+            words[word::TEXT] = object;
+            words[word::TEXT_LENGTH] = is_handle;
+        })?;
+        match served.words[word::KIND] {
+            kind::DONE => Ok(()),
+            _ => Err(self.of_part(part, "it cannot be set")),
+        }
+    }
+
+    /// Stores a struct whose copy has changed.
+    fn write_back(&self, path: &str, owner: &Self) -> Result<()> {
+        match owner.is_struct {
+            true => self.write_object(Part::Field(path), owner),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&self, part: Part<'_>, value: Written) -> Result<()> {
+        if let Some((owner, to, name)) = self.owner(part)? {
+            owner.write(Part::Field(name), value)?;
+            return self.write_back(to, &owner);
+        }
+        let operations = (operation::SET_FIELD, operation::SET_ELEMENT);
         let write = |value: &Written| {
             self.serve(part, operations, |request| {
                 let words = &mut request.words;

@@ -24,10 +24,10 @@ pub(super) mod word {
     pub(in super::super) const KIND: usize = 6;
     /// A number, or a handle.
     pub(in super::super) const BITS: usize = 7;
-    /// The address and the length of a text.
+    /// The address and the length of a text; of an object that is set, as of the object above.
     pub(in super::super) const TEXT: usize = 8;
     pub(in super::super) const TEXT_LENGTH: usize = 9;
-    /// The size of a number.
+    /// The size of a number; of an object, whether it is a struct.
     pub(in super::super) const SIZE: usize = 10;
     pub(in super::super) const COUNT: usize = 11;
 }

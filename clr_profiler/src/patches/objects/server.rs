@@ -256,6 +256,9 @@ fn serve(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         code.call(method(HANDLE, "ToIntPtr", to_int))
             .conv_i8()
             .stind_i8();
+        at(code, word::SIZE).ldloc(l.class);
+        let is_struct = method(TYPE_CLASS, "get_IsValueType", "instance bool ()");
+        code.callvirt(is_struct).conv_i8().stind_i8();
         end(code, kind::OBJECT, done);
         code.mark(done).nop();
     })
@@ -364,10 +367,26 @@ fn part(code: &mut Fragment, l: &Locals, done: Label, build: Label, classify: La
 /// Makes the value of the request, and stores it in the part.
 fn store(code: &mut Fragment, l: &Locals, done: Label) {
     let (is_text, is_null, is_number) = (code.label(), code.label(), code.label());
+    let (is_object, of_handle) = (code.label(), code.label());
     let (store, of_element, matches) = (code.label(), code.label(), code.label());
     get(code, word::KIND).ldc_i8(kind::TEXT as i64).beq(is_text);
     get(code, word::KIND).ldc_i8(kind::NULL as i64).beq(is_null);
+    get(code, word::KIND)
+        .ldc_i8(kind::OBJECT as i64)
+        .beq(is_object);
     code.br(is_number);
+    // Reflection stores the reference, or the copy of a struct, and checks its type.
+    code.mark(is_object);
+    get(code, word::TEXT_LENGTH).brtrue(of_handle);
+    at(code, word::TEXT).ldind_ref().stloc(l.value).br(store);
+    code.mark(of_handle);
+    get(code, word::TEXT).conv_i();
+    let from_int = "valuetype [corelib]System.Runtime.InteropServices.GCHandle (native int)";
+    code.call(method(HANDLE, "FromIntPtr", from_int))
+        .stloc(l.handle)
+        .ldloca(l.handle);
+    code.call(method(HANDLE, "get_Target", "instance object ()"));
+    code.stloc(l.value).br(store);
     code.mark(is_null).ldnull().stloc(l.value).br(store);
     code.mark(is_text);
     text(code, word::TEXT, word::TEXT_LENGTH);
