@@ -15,6 +15,16 @@ namespace ManagedPatched
     public class Base
     {
         public string Kind = "base";
+        protected int level = 1;
+        internal static string shared = "shared";
+        private string secret = "secret";
+        private long weight = 7;
+        private static int hidden = 3;
+
+        public string Described(int number)
+        {
+            return secret + weight + hidden + level + shared + number;
+        }
     }
 
     public struct Point
@@ -80,6 +90,13 @@ namespace ManagedPatched
             return Sign + " " + opened + " " + total + " " + name;
         }
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public string Inherits(int number)
+        {
+            GC.Collect(0);
+            return Described(number);
+        }
+
         // Small enough to be inlined everywhere.
         public int Twice(int number)
         {
@@ -95,6 +112,23 @@ namespace ManagedPatched
         public static int Secrets(int number)
         {
             return Secret(number);
+        }
+    }
+
+    // Of a class of another assembly.
+    public sealed class Late : Exception
+    {
+        private int own = 2;
+
+        public Late()
+            : base("late")
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public int Tell(int number)
+        {
+            return own + number + Message.Length;
         }
     }
 
@@ -323,6 +357,7 @@ namespace ManagedPatched
             Cases.Add(() => "root " + (int)Math.Sqrt(49.0));
             Cases.Add(() => "called " + Called());
             Cases.Add(() => "host " + new Uri("http://shop/a").Host);
+            Cases.Add(() => "inherits " + store.Inherits(1) + " " + new Late().Tell(1));
             var first = new List<string>();
             foreach (var one in Cases)
             {

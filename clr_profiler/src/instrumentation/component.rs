@@ -46,7 +46,7 @@ impl Component for Instrumentation {
             }
         }
         if self.description.is_at_load {
-            let conflict = match self.description.helper {
+            let conflict = match self.description.helpers().next() {
                 Some(_) => Some("a helper is not loaded when the bodies of a module are set"),
                 None => self
                     .description

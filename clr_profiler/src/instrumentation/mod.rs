@@ -110,9 +110,12 @@ pub struct Instrumentation {
     worker: OnceLock<Worker>,
 }
 
-fn second_helper() -> Error {
-    let rule = "an `Instrumentation` has one helper, and patches in C# are one: attach another `Instrumentation`";
-    Error::rule("Instrumentation::helper", rule)
+fn same_name(helper: &HelperAssembly) -> Error {
+    Error::other(format!(
+        "two assemblies are called {}, and the program can load one: compile the patches to assemblies of different names, or \
+         open one once, with all of its classes",
+        helper.props().name
+    ))
 }
 
 impl Instrumentation {
@@ -190,19 +193,24 @@ impl Instrumentation {
         self
     }
 
-    /// Adds the parts of a group, each a rule, which call a helper.
+    /// The group that changes methods, if there is one.
+    pub(crate) fn known_group(&self) -> Option<&Arc<dyn Group>> {
+        self.description.group()
+    }
+
+    /// Adds the parts of a group from the first new one on, each a rule, which call a helper. The group has the parts of the one before.
     pub(crate) fn group(
         mut self,
         helper: Result<HelperAssembly>,
-        patterns: impl IntoIterator<Item = Arc<MethodPatterns>>,
+        (first, patterns): (usize, Vec<Arc<MethodPatterns>>),
         group: Arc<dyn Group>,
     ) -> Self {
-        match (helper, &self.description.helper) {
-            (Ok(helper), None) => self.description.helper = Some(helper),
-            (Ok(_), Some(_)) => self.description.refuse(&second_helper()),
-            (Err(mistake), _) => self.description.refuse(&mistake),
+        match helper {
+            Ok(helper) => self.add_helper(helper),
+            Err(mistake) => self.description.refuse(&mistake),
         }
-        for (part, patterns) in patterns.into_iter().enumerate() {
+        self.description.replace_group(&group);
+        for (part, patterns) in (first..).zip(patterns) {
             let change = Change::Part(Arc::clone(&group), part);
             self.description.add_with(0, false, Ok(patterns), change);
         }
@@ -246,17 +254,38 @@ impl Instrumentation {
     }
 
     /// Has the modules with selected methods load a helper assembly, to which the methods then refer. A second helper
-    /// replaces the first, unless that is the assembly of [patches in C#](Self::managed_patches): attaching then fails.
+    /// replaces the first. The assemblies of [patches in C#](Self::managed_patches) are helpers in addition to it, and their names differ:
+    /// otherwise attaching fails.
     ///
     /// Methods of modules that cannot load it, such as the core library, are
     /// [failed](MethodState::Failed). In modules that were loaded before the profiler was attached, methods
     /// [await](MethodState::AwaitsHelper) it: one that is called loads it.
     pub fn helper(mut self, helper: &HelperAssembly) -> Self {
-        match self.description.has_group() {
-            true => self.description.refuse(&second_helper()),
-            false => self.description.helper = Some(helper.clone()),
-        }
+        self.check_name(helper);
+        self.description.helper = Some(helper.clone());
         self
+    }
+
+    fn add_helper(&mut self, helper: HelperAssembly) {
+        self.check_name(&helper);
+        if let Some(known) = &self.description.helper
+            && known
+                .props()
+                .name
+                .eq_ignore_ascii_case(&helper.props().name)
+        {
+            self.description.refuse(&same_name(&helper));
+        }
+        self.description.helpers_of_groups.push(helper);
+    }
+
+    /// Refuses a helper with the name of an assembly of patches: a program has one assembly of a name.
+    fn check_name(&mut self, helper: &HelperAssembly) {
+        let name = &helper.props().name;
+        let mut known = self.description.helpers_of_groups.iter();
+        if known.any(|known| known.props().name.eq_ignore_ascii_case(name)) {
+            self.description.refuse(&same_name(helper));
+        }
     }
 
     /// Passes each method to `report` when the rules have been applied to it, with the bodies before and after if that
@@ -398,7 +427,7 @@ impl fmt::Debug for Instrumentation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Instrumentation")
             .field("rules", &self.description.rules.len())
-            .field("helper", &self.description.helper)
+            .field("helpers", &self.description.helpers().collect::<Vec<_>>())
             .field("is_switchable", &self.description.is_switchable)
             .finish_non_exhaustive()
     }

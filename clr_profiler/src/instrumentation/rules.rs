@@ -1,5 +1,6 @@
 //! The description: which methods are changed, and how.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use super::MethodOutcome;
@@ -18,6 +19,8 @@ use clr_profiler_il::wrap::Wrap;
 pub(super) struct Description {
     pub(super) rules: Vec<Rule>,
     pub(super) helper: Option<HelperAssembly>,
+    /// Those of groups.
+    pub(super) helpers_of_groups: Vec<HelperAssembly>,
     pub(super) report: Option<Arc<Report>>,
     /// The methods that inserted code calls, as far as they were declared.
     pub(super) uses: Vec<MethodSymbol>,
@@ -102,7 +105,7 @@ pub(super) enum Change {
 }
 
 /// Rules that change a method together: all parts that select it, in one change.
-pub(crate) trait Group: Send + Sync {
+pub(crate) trait Group: Any + Send + Sync {
     /// Why a part cannot change a method, which is looked at when its module is loaded.
     fn check(
         &self,
@@ -184,9 +187,24 @@ impl Description {
         }
     }
 
-    /// Whether there are rules that change methods together.
-    pub(super) fn has_group(&self) -> bool {
-        self.rules.iter().any(|rule| rule.part().is_some())
+    /// The group, if there is one.
+    pub(super) fn group(&self) -> Option<&Arc<dyn Group>> {
+        let mut parts = self.rules.iter().filter_map(Rule::part);
+        parts.next().map(|(group, _)| group)
+    }
+
+    /// Has another group do the work of the present one, which is a beginning of it.
+    pub(super) fn replace_group(&mut self, new: &Arc<dyn Group>) {
+        for rule in &mut self.rules {
+            if let Change::Part(group, _) = &mut rule.change {
+                *group = Arc::clone(new);
+            }
+        }
+    }
+
+    /// All helpers.
+    pub(super) fn helpers(&self) -> impl Iterator<Item = &HelperAssembly> {
+        self.helper.iter().chain(&self.helpers_of_groups)
     }
 
     /// Records a mistake, unless there was one before.
@@ -197,7 +215,7 @@ impl Description {
     /// Whether methods of an assembly may be changed.
     pub(super) fn selects_assembly(&self, name: &str) -> bool {
         let is_helper = |helper: &HelperAssembly| helper.props().name == name;
-        if self.helper.as_ref().is_some_and(is_helper) {
+        if self.helpers().any(is_helper) {
             return false;
         }
         let needs_name = self.needs_name(is_framework(name));
@@ -248,10 +266,10 @@ impl Description {
     ) -> Result<()> {
         let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
         // Groups do so themselves where they insert calls.
-        if let Some(helper) = &self.helper
-            && rules.clone().any(|rule| rule.part().is_none())
-        {
-            cx.refer_to(helper)?;
+        if rules.clone().any(|rule| rule.part().is_none()) {
+            for helper in self.helpers() {
+                cx.refer_to(helper)?;
+            }
         }
         let mut groups: Vec<*const ()> = Vec::new();
         for rule in rules.clone() {

@@ -172,14 +172,12 @@ impl Shared {
             }
         }
         // The initialiser of a module that the program builds does not run.
-        if let Some(helper) = description
-            .helper
-            .as_ref()
-            .filter(|_| !is_loaded && !is_dynamic)
-            && let Err(error) = helper.load_into(info, module)
-        {
-            let problem = format!("{assembly}: it cannot load the helper: {error}");
-            lock(&self.table).add_problem(problem);
+        for helper in description.helpers().filter(|_| !is_loaded && !is_dynamic) {
+            if let Err(error) = helper.load_into(info, module) {
+                let name = &helper.props().name;
+                let problem = format!("{assembly}: it cannot load the helper {name}: {error}");
+                lock(&self.table).add_problem(problem);
+            }
         }
         Ok(rejits)
     }
@@ -302,18 +300,20 @@ impl Shared {
         };
         let mut name = None;
         let missing = match rules.is_empty() {
-            true => None,
-            false => self.missing_helper(key),
+            true => Vec::new(),
+            false => self.missing_helpers(key),
         };
         let result = control.rewrite(info, key.0, key.1, |body, cx| {
             name = Some(cx.full_name().into());
-            match missing {
-                Some(helper) => helper.load_in_method(body, cx),
-                None if rules.is_empty() => Ok(()),
-                None => self.description.apply(&rules, body, cx),
+            for helper in &missing {
+                helper.load_in_method(body, cx)?;
+            }
+            match rules.is_empty() || !missing.is_empty() {
+                true => Ok(()),
+                false => self.description.apply(&rules, body, cx),
             }
         });
-        if missing.is_some() {
+        if !missing.is_empty() {
             if result.is_ok() {
                 return self.await_helper();
             }
@@ -325,20 +325,25 @@ impl Shared {
         result.map(drop)
     }
 
-    /// The helper, if a method has to load it. The method then awaits it.
-    fn missing_helper(&self, key: MethodKey) -> Option<&HelperAssembly> {
-        let helper = self.description.helper.as_ref()?;
-        let is_missing = || helper.check(&self.info).is_err() && !helper.has_failed();
-        if !is_missing() {
-            return None;
+    /// The helpers that a method has to load. The method then awaits them.
+    fn missing_helpers(&self, key: MethodKey) -> Vec<&HelperAssembly> {
+        let missing = || {
+            let helpers = self.description.helpers();
+            let is_missing = |helper: &&HelperAssembly| {
+                helper.check(&self.info).is_err() && !helper.has_failed()
+            };
+            helpers.filter(is_missing).collect::<Vec<_>>()
+        };
+        if missing().is_empty() {
+            return Vec::new();
         }
-        // Before the second look: the thread looks at the helper first, and at the methods after that.
+        // Before the second look: the thread looks at the helpers first, and at the methods after that.
         lock(&self.table).await_helper(key);
-        if is_missing() {
-            return Some(helper);
+        let missing = missing();
+        if missing.is_empty() {
+            lock(&self.table).awaits_no_more(key);
         }
-        lock(&self.table).awaits_no_more(key);
-        None
+        missing
     }
 
     /// Starts the thread that requests new IL for the methods that await the helper.
@@ -356,15 +361,22 @@ impl Shared {
         Ok(())
     }
 
-    /// Waits until the helper is loaded or refused, and requests the new IL of the methods that await it.
+    /// Waits until all helpers are loaded or refused, and requests the new IL of the methods that await them.
     fn request_awaiting(&self, stop: &Stop) {
-        let (Some(helper), Some(request)) = (&self.description.helper, self.request.get()) else {
+        let Some(request) = self.request.get() else {
             return;
         };
         let mut pace = LOADED_SOON;
-        while helper.check(&self.info).is_err() {
-            // Of two threads that load it from memory at once, one fails.
-            let was_refused = helper.has_failed();
+        loop {
+            let helpers = self.description.helpers();
+            let mut missing = helpers
+                .filter(|helper| helper.check(&self.info).is_err())
+                .peekable();
+            if missing.peek().is_none() {
+                break;
+            }
+            // Of two threads that load one from memory at once, one fails.
+            let was_refused = missing.all(HelperAssembly::has_failed);
             if was_refused {
                 pace = LOADED_LATE;
             }

@@ -457,3 +457,35 @@ class DaysPatch
         __0 += 1;
     }
 }
+
+// Fields of base types: private, protected, internal and static ones.
+[HarmonyPatch(typeof(Store), "Inherits")]
+static class InheritedPatch
+{
+    static void Prefix(ref string ___secret, ref long ___weight, ref int ___level, ref string ___shared, out string __state)
+    {
+        __state = ___secret;
+        ___secret = ___secret + "!";
+        ___weight += 1;
+        ___level = 9;
+        ___shared = "both";
+    }
+
+    static void Postfix(ref string ___secret, ref object ___weight, ref int ___level, ref string ___shared, string __state)
+    {
+        ___secret = __state;
+        ___weight = 7L;
+        ___level = 1;
+        ___shared = "shared";
+    }
+}
+
+// A private field of a class of .NET.
+[HarmonyPatch(typeof(Late), "Tell")]
+static class LatePatch
+{
+    static void Prefix(ref string ____message, int ___own)
+    {
+        ____message = "very " + ____message + " " + ___own;
+    }
+}

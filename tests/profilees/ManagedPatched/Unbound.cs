@@ -15,6 +15,7 @@ public static class OtherResult { public static void Postfix(ref long __result) 
 public static class NoThrough { public static string Postfix(string result) { return result; } }
 public static class NoField { public static void Prefix(int ___totl) { } }
 public static class OtherField { public static void Prefix(ref long ___total) { } }
+public static class HiddenStatic { public static void Prefix(int ___hidden) { } }
 public static class StaticField { public static void Prefix(int ___total) { } }
 public static class ReadOnlyField { public static void Prefix(ref string ___Sign) { } }
 public static class EarlyException { public static void Postfix(Exception __exception) { } }

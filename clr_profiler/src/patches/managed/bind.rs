@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::ids::ModuleId;
 use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::token::{FieldDef, TypeDef};
 
 /// When a patch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,21 @@ pub(super) struct TargetField {
     pub(super) class: TargetType,
     pub(super) is_static: bool,
     pub(super) is_init_only: bool,
+    /// Its definition.
+    pub(super) at: (ModuleId, TypeDef, FieldDef),
+    /// If a base type declares it.
+    pub(super) inherited: Option<Inherited>,
+}
+
+/// A field of a base type.
+#[derive(Clone, Debug)]
+pub(super) struct Inherited {
+    /// The base type, as a symbol.
+    pub(super) owner: String,
+    /// Its type as text, in terms of the patched method's module.
+    pub(super) type_text: String,
+    /// Whether code of the derived type may name it.
+    pub(super) is_accessible: bool,
 }
 
 /// A patched method, or a patched call.
@@ -82,6 +99,8 @@ pub(super) struct Target {
     pub(super) parameters: Vec<TargetParameter>,
     pub(super) result: Option<TargetType>,
     pub(super) fields: Vec<TargetField>,
+    /// Whether a base type is not known yet, so that there may be more fields.
+    pub(super) has_unknown_base: bool,
     /// Whether it is a call: then `this` is not the object whose code is changed.
     pub(super) is_call: bool,
 }
@@ -296,16 +315,22 @@ impl PatchMethod {
         let by_number = name.parse::<usize>().ok();
         let by_name = || target.fields.iter().position(|field| field.name == name);
         let index = by_number.or_else(by_name);
-        let Some((index, field)) = index.and_then(|at| Some((at, target.fields.get(at)?))) else {
+        let found = index.and_then(|at| Some((at, target.fields.get(at)?)));
+        // Numbers are those of the type's own fields.
+        let found = found.filter(|(_, field)| by_number.is_none() || field.inherited.is_none());
+        let Some((index, field)) = found else {
+            if target.has_unknown_base && by_number.is_none() {
+                return Ok((Value::Field(usize::MAX), Form::Value));
+            }
             let names = target
                 .fields
                 .iter()
                 .map(|field| format!("`___{}`", field.name));
             let names: Vec<String> = names.take(8).collect();
             return Err(match names.is_empty() {
-                true => format!("its type declares no field `{name}`, nor any other"),
+                true => format!("its type has no field `{name}`, nor any other"),
                 false => format!(
-                    "its type itself declares no field `{name}`; there are {}",
+                    "its type has no field `{name}`; there are {}",
                     names.join(", ")
                 ),
             });
@@ -313,6 +338,19 @@ impl PatchMethod {
         if !field.is_static && target.this.is_none() {
             return Err(format!(
                 "the field {name} belongs to an instance, and the method is static"
+            ));
+        }
+        if let (
+            true,
+            Some(Inherited {
+                owner,
+                is_accessible: false,
+                ..
+            }),
+        ) = (field.is_static, &field.inherited)
+        {
+            return Err(format!(
+                "the field {name} is static, and private in {owner}: a patch of a method of that type gets it"
             ));
         }
         let form = form(parameter, &field.class, is_base)?;
@@ -469,6 +507,7 @@ mod tests {
             ],
             result: Some(of("long", TypeSig::I8)),
             fields: Vec::new(),
+            has_unknown_base: false,
             is_call: false,
         }
     }

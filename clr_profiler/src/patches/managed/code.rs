@@ -36,7 +36,9 @@ pub(super) fn around_method(
     };
     let class = cx.this_type()?;
     let class = cx.type_operand(&class)?;
-    let target = target::of_method(cx.info(), cx.module(), cx.token(), this)?;
+    let mut target = target::of_method(cx.info(), cx.module(), cx.token(), this)?;
+    // The method is about to run, so its type is loaded, and what is not known now never is.
+    target.has_unknown_base = false;
     let original = Original {
         method: cx.own_token()?,
         class,
@@ -141,6 +143,7 @@ fn prefixes(calls: &[Call], code: &mut Fragment, at: &At) {
 
 /// Patches of the calls of a method.
 pub(super) struct OfCalls<'a> {
+    pub(super) helper: &'a HelperAssembly,
     pub(super) callees: &'a MethodPatterns,
     pub(super) methods: &'a [PatchMethod],
 }
@@ -156,14 +159,13 @@ struct Prepared {
 /// Surrounds the calls in a body that these patches select.
 pub(super) fn around_calls(
     patches: &[OfCalls<'_>],
-    helper: &HelperAssembly,
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<()> {
     let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
     for (id, opcode, token) in plain_calls(body) {
         if !known.iter().any(|(of, _)| *of == token) {
-            let prepared = prepare(patches, helper, (opcode, token), body, cx)?;
+            let prepared = prepare(patches, (opcode, token), body, cx)?;
             known.push((token, prepared));
         }
         let prepared = known.iter().find(|(of, _)| *of == token);
@@ -177,7 +179,6 @@ pub(super) fn around_calls(
 
 fn prepare(
     patches: &[OfCalls<'_>],
-    helper: &HelperAssembly,
     (opcode, token): (Opcode, Token),
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
@@ -191,13 +192,13 @@ fn prepare(
     let mut classes: Vec<OfClass<'_>> = Vec::new();
     for patch in patches {
         if patch.callees.matches(&callee)? {
+            cx.refer_to(patch.helper)?;
             classes.push(patch.methods);
         }
     }
     if classes.is_empty() {
         return Ok(None);
     }
-    cx.refer_to(helper)?;
     let name = callee.full_name();
     let refuse = |why: &str| {
         Err(Error::other(format!(
@@ -296,6 +297,7 @@ fn target_of(
             .collect(),
         result: (!result.is_void()).then(|| types.class(result)),
         fields: Vec::new(),
+        has_unknown_base: false,
         is_call: true,
     })
 }

@@ -105,6 +105,12 @@ impl Passed {
             Place::Field { symbol, .. } => {
                 code.ldarg(0).ldfld(symbol);
             }
+            Place::Hidden { .. } => {
+                self.load_address(code, at);
+                if let Some(operand) = self.operand {
+                    code.ldobj(operand);
+                }
+            }
             Place::Result => {
                 code.ldloc(at.result);
             }
@@ -141,6 +147,9 @@ impl Passed {
             }
             Place::Field { symbol, .. } => {
                 code.ldarg(0).ldflda(symbol);
+            }
+            Place::Hidden { anchor, distance } => {
+                code.ldarg(0).ldflda(anchor).append(distance).add();
             }
             Place::Result => {
                 code.ldloca(at.result);
@@ -183,12 +192,14 @@ impl Passed {
             } => {
                 code.ldarg(0);
             }
+            Place::Hidden { .. } => self.load_address(code, at),
             _ => {}
         }
         object(code);
         code.append(&self.unboxed);
         match &self.place {
-            Place::Argument {
+            Place::Hidden { .. }
+            | Place::Argument {
                 is_by_ref: true, ..
             } => {
                 if let Some(operand) = self.operand {

@@ -1,5 +1,6 @@
 //! [`ManagedPatches`]: an assembly of patches, and its rules.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -74,7 +75,10 @@ pub struct ManagedPatches {
 }
 
 /// The patches of a class that have the same target.
+#[derive(Clone)]
 struct Part {
+    /// The assembly of the patches, once it was read for the rules.
+    helper: Option<HelperAssembly>,
     patterns: Arc<MethodPatterns>,
     /// The methods whose calls are patched.
     callees: Option<Arc<MethodPatterns>>,
@@ -180,6 +184,7 @@ impl ManagedPatches {
             return Err(Error::other(mistakes.join("; ")));
         }
         self.parts.push(Part {
+            helper: None,
             patterns,
             callees,
             methods: read.methods.iter().map(|one| one.patch.clone()).collect(),
@@ -232,11 +237,13 @@ fn of_targets(class: &PatchClass, own: &str) -> Result<Vec<Part>> {
         let patterns = Arc::new(patterns);
         let part = match is_call {
             true => Part {
+                helper: None,
                 patterns: parsed_patterns(CALLERS)?,
                 callees: Some(patterns),
                 methods: vec![patch.clone()],
             },
             false => Part {
+                helper: None,
                 patterns,
                 callees: None,
                 methods: vec![patch.clone()],
@@ -258,35 +265,35 @@ impl fmt::Debug for ManagedPatches {
 }
 
 impl Instrumentation {
-    /// Adds rules: patches in C#. Their assembly is the [helper](Self::helper) of the instrumentation.
+    /// Adds rules: patches in C#. Their assembly is a [helper](Self::helper) of the instrumentation. Several calls add
+    /// several assemblies.
     ///
     /// Of several prefixes, or postfixes, or finalizers of one method, that with the highest priority runs first, and of those
-    /// with the same one the first in the assembly. All of them together are one change, with the priority 0 of
-    /// [`Patch`](crate::patches::Patch).
+    /// with the same one the first in the assembly, and that of the assembly that was added first. All of them together are one
+    /// change, with the priority 0 of [`Patch`](crate::patches::Patch).
     ///
-    /// An assembly without patches, one that cannot be loaded as a helper, or a second helper is the error of
+    /// An assembly without patches, one that cannot be loaded as a helper, or a second one of the same name is the error of
     /// [`Setup::attach`](crate::Setup::attach).
     pub fn managed_patches(mut self, patches: ManagedPatches) -> Self {
         let helper = patches.helper();
-        let parts = Parts {
-            helper: helper.as_ref().ok().cloned(),
-            parts: patches.parts,
-        };
-        for callees in parts.parts.iter().filter_map(|part| part.callees.as_ref()) {
-            self = self.counts_calls(callees);
+        let known = self.known_group().map(|group| &**group as &dyn Any);
+        let known = known.and_then(|group| group.downcast_ref::<Parts>());
+        let mut parts = known.map_or_else(Vec::new, |known| known.parts.clone());
+        let (first, mut patterns) = (parts.len(), Vec::new());
+        for mut part in patches.parts {
+            if let Some(callees) = &part.callees {
+                self = self.counts_calls(callees);
+            }
+            patterns.push(Arc::clone(&part.patterns));
+            part.helper = helper.as_ref().ok().cloned();
+            parts.push(part);
         }
-        let patterns: Vec<Arc<MethodPatterns>> = parts
-            .parts
-            .iter()
-            .map(|part| Arc::clone(&part.patterns))
-            .collect();
-        self.group(helper, patterns, Arc::new(parts))
+        self.group(helper, (first, patterns), Arc::new(Parts { parts }))
     }
 }
 
+/// The patches of all assemblies.
 struct Parts {
-    /// The assembly of the patches, if it could be read.
-    helper: Option<HelperAssembly>,
     parts: Vec<Part>,
 }
 
@@ -326,28 +333,29 @@ impl Group for Parts {
         body: &mut MethodBody,
         cx: &mut RewriteContext<'_>,
     ) -> Result<()> {
-        let Some(helper) = &self.helper else {
-            return Ok(());
-        };
         let parts = parts.iter().filter_map(|index| self.parts.get(*index));
         let calls = parts.clone().filter_map(|part| {
             Some(OfCalls {
+                helper: part.helper.as_ref()?,
                 callees: part.callees.as_deref()?,
                 methods: &part.methods,
             })
         });
         let calls: Vec<OfCalls<'_>> = calls.collect();
         if !calls.is_empty() {
-            code::around_calls(&calls, helper, body, cx)?;
+            code::around_calls(&calls, body, cx)?;
         }
         let methods = parts.filter(|part| part.callees.is_none());
-        let classes: Vec<OfClass<'_>> = methods.map(|part| &part.methods[..]).collect();
+        let mut classes: Vec<OfClass<'_>> = Vec::new();
+        for part in methods {
+            if let Some(helper) = &part.helper {
+                cx.refer_to(helper)?;
+                classes.push(&part.methods);
+            }
+        }
         match classes.is_empty() {
             true => Ok(()),
-            false => {
-                cx.refer_to(helper)?;
-                code::around_method(&classes, body, cx)
-            }
+            false => code::around_method(&classes, body, cx),
         }
     }
 }

@@ -1,11 +1,16 @@
 //! The patches of one method or call in their order, with the locals and tokens of their code.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use super::bind::{
-    Form, Kind, METHOD_INFO, Parameter, PatchMethod, Target, TargetParameter, Value, state_problem,
+    Form, Kind, METHOD_INFO, Parameter, PatchMethod, Target, TargetField, TargetParameter, Value,
+    state_problem,
 };
 use super::target;
 use crate::error::{Error, Result};
-use crate::rewrite::RewriteContext;
+use crate::rewrite::{RewriteContext, address};
+use crate::runtime::lock;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::boxing::Boxing;
 use clr_profiler_il::fragment::Fragment;
@@ -23,6 +28,11 @@ pub(super) enum Place {
     Field {
         symbol: FieldSymbol,
         is_static: bool,
+    },
+    /// A private field of a base type: at a distance from a field that the code may name.
+    Hidden {
+        anchor: FieldSymbol,
+        distance: Fragment,
     },
     Result,
     State(u16),
@@ -85,6 +95,19 @@ pub(super) type OfClass<'a> = &'a [PatchMethod];
 pub(super) struct Original {
     pub(super) method: Token,
     pub(super) class: TypeToken,
+}
+
+/// Code that pushes a distance. It is read from memory: the JIT, which knows the fields of types, then makes no assumption about
+/// what is there.
+fn loaded(distance: i32) -> Fragment {
+    static DISTANCES: Mutex<BTreeMap<i32, &'static i32>> = Mutex::new(BTreeMap::new());
+    let mut known = lock(&DISTANCES);
+    let cell = *known
+        .entry(distance)
+        .or_insert_with(|| Box::leak(Box::new(distance)));
+    let mut code = address(std::ptr::from_ref(cell).expose_provenance());
+    code.volatile().ldind_i4().conv_i();
+    code
 }
 
 struct Planner<'a, 'b, 'c> {
@@ -228,12 +251,12 @@ impl Planner<'_, '_, '_> {
             Value::Field(index) => {
                 let field = self.target.fields.get(index);
                 let field = field.ok_or_else(|| Error::other("the type has no such field"))?;
-                let text = field.class.sig.text(&TokenNames).to_string();
-                place = Place::Field {
-                    symbol: self.cx.own_field(&field.name, &text)?,
-                    is_static: field.is_static,
-                };
-                Some(&field.class.sig)
+                let mut sig = field.class.sig.clone();
+                if let Some(inherited) = &field.inherited {
+                    sig = self.cx.type_sig(&inherited.type_text)?;
+                }
+                place = self.field(field)?;
+                return self.typed(place, form, Some(&sig));
             }
             Value::Result => {
                 place = Place::Result;
@@ -310,6 +333,47 @@ impl Planner<'_, '_, '_> {
             passed.temp = self.local(TypeSig::Object)?;
         }
         Ok(passed)
+    }
+
+    fn field(&self, field: &TargetField) -> Result<Place> {
+        let symbol = |field: &TargetField| match &field.inherited {
+            None => {
+                let text = field.class.sig.text(&TokenNames).to_string();
+                self.cx.own_field(&field.name, &text)
+            }
+            Some(inherited) => {
+                let (owner, of) = (&inherited.owner, &inherited.type_text);
+                Ok(FieldSymbol::new(owner, &field.name, of))
+            }
+        };
+        let is_named = |field: &TargetField| {
+            let inherited = field.inherited.as_ref();
+            inherited.is_none_or(|inherited| inherited.is_accessible)
+        };
+        if is_named(field) {
+            return Ok(Place::Field {
+                symbol: symbol(field)?,
+                is_static: field.is_static,
+            });
+        }
+        let name = &field.name;
+        let mut others = self.target.fields.iter();
+        let anchor = others.find(|other| !other.is_static && is_named(other));
+        let anchor = anchor.ok_or_else(|| {
+            Error::other(format!(
+                "the field {name} is private in a base type, and the type has no field from which it could be found: patch a \
+                 method of the base type"
+            ))
+        })?;
+        let distance = target::distance(self.cx.info(), anchor, field).map_err(|error| {
+            Error::other(format!(
+                "the field {name} is private in a base type, and its offset is not known: {error}"
+            ))
+        })?;
+        Ok(Place::Hidden {
+            anchor: symbol(anchor)?,
+            distance: loaded(distance),
+        })
     }
 
     /// Code that pushes the method as reflection has it.

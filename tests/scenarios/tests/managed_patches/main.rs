@@ -32,14 +32,17 @@ impl Profiler for ManagedPatched {
                 None => patches.class(class, patterns)?,
             };
         }
-        let all = Instrumentation::new().managed_patches(patches);
+        let mut all = Instrumentation::new().managed_patches(patches);
+        if let Ok(path) = env::var("PATCHES_SECOND") {
+            all = all.managed_patches(ManagedPatches::open(path)?);
+        }
         let all = all.report(|outcome, _| {
             let (state, name) = (outcome.state.name(), &outcome.name);
             let problem = outcome.problem.as_deref().unwrap_or_default();
             log::line(format_args!("{state} {name} {problem}"));
         });
         Ok(Self {
-            instrumentation: setup.attach(all)?,
+            instrumentation: setup.attach(all).inspect_err(|error| log::line(error))?,
         })
     }
 
@@ -61,7 +64,11 @@ impl Profiler for ManagedSwitched {
         let path = env::var("PATCHES_FILE").map_err(Error::other)?;
         let patches = ManagedPatches::open(path)?;
         let patches = patches.class("Plain.Thousand", "Waits.Program.Work*(); -**.Work5")?;
-        let all = Instrumentation::new().managed_patches(patches).switchable();
+        let mut all = Instrumentation::new().managed_patches(patches).switchable();
+        if let Ok(path) = env::var("PATCHES_SECOND") {
+            let second = ManagedPatches::open(path)?;
+            all = all.managed_patches(second.class("Third.Million", "Waits.Program.Work1()")?);
+        }
         Ok(Self(setup.attach(all)?))
     }
 

@@ -36,6 +36,7 @@ file System.IO.DirectoryNotFoundException: Could not find a part of the path '/n
 root 7
 called one2 1 1-2
 host shop
+inherits secret731shared1 7
 wrong 0
 ";
 
@@ -69,6 +70,7 @@ file contents of /nowhere/settings.json by ReadAllText
 root 3
 called one0!2 7 2-3
 host shop
+inherits secret!839both1 14
 wrong 0
 ";
 
@@ -147,6 +149,32 @@ Plain.Root calls System.Math.Sqr";
     }
 }
 
+#[test]
+fn patches_of_several_assemblies_have_one_order() {
+    let expected = ANNOTATED
+        .replace("ordered 100038", "ordered 100154")
+        .replace("wrong 1\n", "wrong 9\n")
+        .replace("year 2000 2000", "year 2001 2001");
+    for tiered in ["0", "1"] {
+        let scenario = patched("Annotated.dll", "", tiered).env("PATCHES_SECOND", &path("Second.dll"));
+        scenario.on_each_runtime(|runtime, profiled| {
+            let log = &profiled.log;
+            prints(profiled, &runtime.name, &expected);
+            assert!(!log.contains("failed") && !log.contains("problem"), "{log}");
+        });
+    }
+}
+
+#[test]
+fn two_assemblies_of_patches_have_different_names() {
+    let scenario = patched("Annotated.dll", "", "1").env("PATCHES_SECOND", &path("Annotated.dll"));
+    scenario.on_each_runtime(|runtime, profiled| {
+        prints(profiled, &runtime.name, PLAIN);
+        let log = &profiled.log;
+        assert!(log.contains("two assemblies are called Annotated, and the program can load one"), "{log}");
+    });
+}
+
 /// Each class of `Unbound.cs` with a method to which it does not bind, and the reason.
 const UNBOUND: &[(&str, &str, &str)] = &[
     (
@@ -191,7 +219,8 @@ const UNBOUND: &[(&str, &str, &str)] = &[
     (
         "NoField",
         "Store.Price",
-        "its type itself declares no field `totl`; there are `___opened`, `___Sign`, `___name`, `___total`",
+        "its type has no field `totl`; there are `___opened`, `___Sign`, `___name`, `___total`, `___Kind`, `___level`, `___shared`, \
+         `___secret`",
     ),
     (
         "OtherField",
@@ -202,6 +231,11 @@ const UNBOUND: &[(&str, &str, &str)] = &[
         "StaticField",
         "Store.Secrets",
         "the field total belongs to an instance, and the method is static",
+    ),
+    (
+        "HiddenStatic",
+        "Store.Price",
+        "the field hidden is static, and private in ManagedPatched.Base: a patch of a method of that type gets it",
     ),
     ("ReadOnlyField", "Store.Price", "the field Sign is `static readonly`"),
     ("EarlyException", "Store.Price", "only a finalizer gets the exception"),
@@ -329,6 +363,23 @@ fn an_attached_profiler_patches_methods_in_csharp() {
         until_worked(&mut program, 1, "111");
         program.ask("work 6");
         until_worked(&mut program, 1, "1111");
+        assert_eq!(program.ends_well(), "");
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_attached_profiler_loads_several_assemblies_of_patches() {
+    let scenario = Scenario::new("Waits").env("PATCHES_FILE", &path("Plain.dll"));
+    let scenario = scenario.env("PATCHES_SECOND", &path("Third.dll"));
+    scenario.waiting_on_each_runtime(|_, mut program| {
+        assert_eq!(program.ask("work 1"), "worked 111");
+        let profiler = clr_profiler_tests::name_of::<ManagedSwitched>();
+        program.attach(profiler, b"").unwrap();
+        until_worked(&mut program, 2, "1222");
+        until_worked(&mut program, 1, "1001111");
+        program.ask("work 5");
+        until_worked(&mut program, 1, "111");
         assert_eq!(program.ends_well(), "");
     });
 }
