@@ -45,6 +45,17 @@ impl Code {
         self.prologue.is_replacement
     }
 
+    /// The bytes between the stack pointer and the return address in the method's body; `None` where frames are found
+    /// by the frame pointer alone.
+    pub(super) fn whole_depth(&self) -> Option<usize> {
+        cfg!(target_arch = "x86_64").then(|| self.prologue.whole_depth())
+    }
+
+    /// Whether the caller's frame pointer is saved next to a return address at this distance from the stack pointer.
+    pub(super) fn saves_frame(&self, distance: usize) -> bool {
+        self.prologue.saves_frame(distance)
+    }
+
     /// The place of the return address while the instruction at this address is the next one.
     pub(super) fn locate(&self, ip: usize) -> Return {
         let offset = ip.saturating_sub(self.start);

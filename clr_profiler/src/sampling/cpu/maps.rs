@@ -5,8 +5,9 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The least time between two reads of the list.
-const PAUSE: Duration = Duration::from_millis(200);
+/// The least time between two reads of the list, and the part of the time that they may take: a fiftieth.
+const PAUSE: Duration = Duration::from_millis(20);
+const PART: u32 = 50;
 
 /// A mapping.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ impl Mapping {
 pub(super) struct Maps {
     all: Vec<Mapping>,
     read: Option<Instant>,
+    /// The time that the last read took.
+    took: Duration,
 }
 
 impl Maps {
@@ -81,13 +84,16 @@ impl Maps {
     }
 
     fn refresh(&mut self) {
-        if self.read.is_some_and(|read| read.elapsed() < PAUSE) {
+        let pause = PAUSE.max(self.took * PART);
+        if self.read.is_some_and(|read| read.elapsed() < pause) {
             return;
         }
-        self.read = Some(Instant::now());
+        let started = Instant::now();
         if let Ok(text) = fs::read_to_string("/proc/self/maps") {
             self.all = parse(&text);
         }
+        self.took = started.elapsed();
+        self.read = Some(Instant::now());
     }
 }
 
@@ -146,6 +152,7 @@ mod tests {
         let mut maps = Maps {
             all: parse(TEXT),
             read: Some(Instant::now()),
+            took: Duration::ZERO,
         };
         let code = maps.code_at(0x7f00_0000_1800).unwrap();
         assert_eq!((code.base, &*code.name), (0x7f00_0000_0000, "lib a.so"));

@@ -53,10 +53,10 @@ pub struct CpuSample<'a> {
     pub thread: ThreadId,
     /// The operating system's id of the thread.
     pub os_thread: u32,
-    /// The intervals of processor time that the sample stands for: 1, and one more for each that passed before the
+    /// The number of intervals of processor time since the last sample of the thread: 1, and one more for each that passed before the
     /// system could interrupt the thread.
     pub weight: u32,
-    /// The processor time that the sample stands for: the interval times the weight.
+    /// The processor time to count for the sample: the interval times the weight.
     pub cpu: Duration,
     /// The frames, innermost first; at least one.
     pub frames: &'a [CpuFrame],
@@ -106,9 +106,9 @@ impl CpuFrame {
 pub struct CpuSamplerTotals {
     /// The number of delivered samples.
     pub samples: u64,
-    /// The intervals that they stand for.
+    /// The sum of their [weights](CpuSample::weight).
     pub intervals: u64,
-    /// The processor time that they stand for.
+    /// The sum of their [processor times](CpuSample::cpu).
     pub cpu: Duration,
     /// The intervals without a sample, because a thread's ring had no room.
     pub lost: u64,

@@ -39,6 +39,8 @@ pub(super) struct Rule {
     pub(super) frame: Option<i64>,
     /// Whether there is no caller: the first function of a thread.
     pub(super) is_first: bool,
+    /// Whether the code is that to which a handler of a signal returns (x86-64): the frame has the interrupted registers.
+    pub(super) is_signal: bool,
 }
 
 /// The tables of one library.
@@ -158,6 +160,16 @@ impl Library {
         let row = entry
             .unwind_info_for_address(&frames, &bases, context, address as u64)
             .ok()?;
+        if cfg!(target_arch = "x86_64") && entry.is_signal_trampoline() {
+            return Some(Rule {
+                by_frame: false,
+                distance: 0,
+                return_address: None,
+                frame: None,
+                is_first: false,
+                is_signal: true,
+            });
+        }
         let CfaRule::RegisterAndOffset { register, offset } = row.cfa() else {
             return None;
         };
@@ -185,6 +197,7 @@ impl Library {
             return_address,
             frame,
             is_first,
+            is_signal: false,
         })
     }
 }
@@ -231,6 +244,7 @@ mod tests {
                 return_address: cfg!(target_arch = "x86_64").then_some(0),
                 frame: None,
                 is_first: false,
+                is_signal: false,
             };
             assert_eq!(rule, at_start);
             assert_eq!(natives.rule(&mapping, function), Some(at_start));

@@ -3,8 +3,10 @@
 /// The place of the return address of a method at one of its instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Return {
-    /// This many bytes above the stack pointer; the frame pointer is the caller's.
+    /// This many bytes above the stack pointer. The frame pointer is the caller's, or saved next to the return address.
     AboveStack(usize),
+    /// Next to the saved frame pointer, at the stack pointer.
+    AtStack,
     /// Next to the saved frame pointer, at the frame pointer.
     AboveFrame,
     /// In the link register (arm64); the frame pointer is the caller's.
@@ -26,6 +28,8 @@ pub(super) struct Prologue {
     depths: Vec<(usize, usize)>,
     /// The offset from which the frame pointer is that of the method; `None` for a method without a frame.
     frame: Option<usize>,
+    /// Whether the first instruction saves the frame pointer.
+    saves_frame: bool,
     /// Whether the code is that of an on-stack replacement, whose frame is above that of the replaced code.
     pub(super) is_replacement: bool,
 }
@@ -35,6 +39,16 @@ impl Prologue {
     fn depth(&self, offset: usize) -> usize {
         let before = self.depths.iter().rev().find(|(end, _)| *end <= offset);
         before.map_or(0, |(_, depth)| *depth)
+    }
+
+    /// The bytes between the stack pointer and the return address in the body.
+    pub(super) fn whole_depth(&self) -> usize {
+        self.depths.last().map_or(0, |(_, depth)| *depth)
+    }
+
+    /// Whether the caller's frame pointer is saved next to a return address at this distance from the stack pointer.
+    pub(super) fn saves_frame(&self, distance: usize) -> bool {
+        self.saves_frame && distance >= 8
     }
 
     fn has_frame(&self, offset: usize) -> bool {
@@ -54,6 +68,7 @@ pub(super) mod x64 {
     pub(in super::super) fn prologue(code: &[u8]) -> Prologue {
         let mut prologue = Prologue {
             is_replacement: code.starts_with(&REPLACEMENT),
+            saves_frame: code.starts_with(&[0x55]),
             ..Prologue::default()
         };
         let mut at = if prologue.is_replacement { 4 } else { 0 };
@@ -69,6 +84,9 @@ pub(super) mod x64 {
                 [0x48, 0x81, 0xEC, a, b, c, d, ..] => (7, number([*a, *b, *c, *d])),
                 // vzeroupper
                 [0xC5, 0xF8, 0x77, ..] => (3, 0),
+                // mov [rsp + n], register: replacements save registers in the frame of the replaced code.
+                [0x48 | 0x4C, 0x89, mode, 0x24, _, ..] if mode & 0xC7 == 0x44 => (5, 0),
+                [0x48 | 0x4C, 0x89, mode, 0x24, _, _, _, _, ..] if mode & 0xC7 == 0x84 => (8, 0),
                 // lea r11, [rsp - size]: the first part of a probe of the stack.
                 [0x4C, 0x8D, 0x9C, 0x24, a, b, c, d, ..] => {
                     let size = i32::from_le_bytes([*a, *b, *c, *d]);
@@ -140,6 +158,8 @@ pub(super) mod x64 {
                 // lea rsp, [rbp - n], and the last pop before the end: the frame pointer is still the method's.
                 [0x48, 0x8D, 0x65, _, ..] if has_frame => return Some(Return::AboveFrame),
                 [0x48, 0x8D, 0xA5, ..] if has_frame => return Some(Return::AboveFrame),
+                // That of a replacement is above the frame that it began with.
+                [0x5D, ..] if has_frame && at == 0 => return Some(Return::AtStack),
                 [0x5D, ..] if has_frame => return Some(Return::AboveFrame),
                 [0x58..=0x5B | 0x5D..=0x5F, ..] => {
                     depth += 8;
@@ -244,7 +264,7 @@ pub(super) mod x64 {
                 &[0xC3],                         // ret
             ]);
             let expected = [
-                Stack(0), Stack(8), Frame, Frame, Frame, Frame, Frame, Stack(0),
+                Stack(0), Stack(8), Frame, Frame, Frame, Frame, Return::AtStack, Stack(0),
             ];
             assert_eq!(places, expected);
         }
@@ -267,7 +287,7 @@ pub(super) mod x64 {
             ]);
             let expected = [
                 Stack(0), Stack(8), Stack(16), Stack(24), Stack(280), Stack(280),
-                Frame, Frame, Frame, Frame, Frame, Stack(0),
+                Frame, Frame, Frame, Frame, Return::AtStack, Stack(0),
             ];
             assert_eq!(places, expected);
         }
@@ -298,7 +318,7 @@ pub(super) mod x64 {
                 &[0x5D],
                 &[0xE9, 0x00, 0x10, 0, 0], // jmp far away
             ]);
-            assert_eq!(leaves, [Stack(0), Stack(8), Frame, Stack(0)]);
+            assert_eq!(leaves, [Stack(0), Stack(8), Return::AtStack, Stack(0)]);
             let by_register = places(&[&[0x48, 0x83, 0xEC, 8], &[0x48, 0x83, 0xC4, 8], &[0x48, 0xFF, 0xE0]]);
             assert_eq!(by_register, [Stack(0), Stack(8), Stack(0)]);
             let stays = places(&[
@@ -329,12 +349,25 @@ pub(super) mod x64 {
         #[test]
         fn replacements_have_a_frame() {
             let code = [
-                0x48, 0x8B, 0x45, 0x00, 0x50, 0x48, 0x83, 0xEC, 0x10, 0x48, 0x8D, 0x6C, 0x24, 0x10, 0x90,
+                0x48, 0x8B, 0x45, 0x00, 0x50, // mov rax, [rbp]; push rax
+                0x48, 0x83, 0xEC, 0x10, // sub rsp, 16
+                0x4C, 0x89, 0xBC, 0x24, 0x88, 0, 0, 0, // mov [rsp + 136], r15
+                0x48, 0x89, 0x5C, 0x24, 0x70, // mov [rsp + 112], rbx
+                0x48, 0x8D, 0x6C, 0x24, 0x10, // lea rbp, [rsp + 16]
+                0x90, 0x48, 0x81, 0xC4, 0x90, 0, 0, 0, // add rsp, 144
+                0x5D, 0xC3, // pop rbp; ret
             ];
             let prologue = prologue(&code);
             assert!(prologue.is_replacement);
             assert_eq!(locate(&prologue, 5, None, &code[5..], 64), Stack(8));
-            assert_eq!(locate(&prologue, 14, None, &code[14..], 64), Frame);
+            assert_eq!(locate(&prologue, 22, None, &code[22..], 64), Stack(24));
+            assert_eq!(locate(&prologue, 27, None, &code[27..], 64), Frame);
+            assert_eq!(locate(&prologue, 28, None, &code[28..], 64), Frame);
+            assert_eq!(locate(&prologue, 35, None, &code[35..], 64), Return::AtStack);
+            assert_eq!(locate(&prologue, 36, None, &code[36..], 64), Stack(0));
+            // What it replaced has its return address above its whole frame.
+            let replaced = super::prologue(&[0x55, 0x48, 0x83, 0xEC, 0x60, 0x48, 0x8D, 0x6C, 0x24, 0x60]);
+            assert_eq!((replaced.whole_depth(), replaced.saves_frame(0x68)), (0x68, true));
         }
 
         #[test]

@@ -18,9 +18,14 @@ use crate::error::{Error, Result};
 /// The signal that the runtime uses itself: the first one that the C library leaves to programs.
 pub(super) const SIGNAL: c_int = 34;
 
-/// The words that are copied from the stack pointer on, and those if the frame pointer leads nowhere.
+/// The words that are copied from the stack pointer on: if the frame pointer leads to one of them, if it leads further,
+/// and if it leads nowhere, as below functions that use the register otherwise.
 const WINDOW: usize = 256;
 const WIDE_WINDOW: usize = 1024;
+const WIDEST_WINDOW: usize = 4096;
+
+/// The words that are copied of the code that a signal has interrupted.
+const INTERRUPTED: usize = 32;
 
 /// The words that are copied of each frame beyond: the saved frame pointer, the return address, and some of the caller; of
 /// the first frames more.
@@ -33,6 +38,11 @@ const AFTER: usize = 256;
 
 /// The words before the copies: see [`Header`].
 pub(super) const HEADER: usize = 7;
+
+/// The places of the interrupted registers above the stack pointer that a handler of a signal returns with (x86-64).
+pub(super) const INTERRUPTED_FP: usize = 40 + 8 * 10;
+pub(super) const INTERRUPTED_SP: usize = 40 + 8 * 15;
+pub(super) const INTERRUPTED_IP: usize = 40 + 8 * 16;
 
 /// The index of each word before the copies.
 pub(super) enum Header {
@@ -271,11 +281,13 @@ impl Bounds {
             fp >= from && fp.is_multiple_of(8) && self.high >= 16 && fp <= self.high - 16
         };
         // The registers of libraries without frame pointers have anything.
-        let window = match is_frame(fp, self.sp) || fp == 0 {
-            true => WINDOW,
-            false => WIDE_WINDOW,
+        let window = match is_frame(fp, self.sp) {
+            true if fp - self.sp < (WINDOW - 2) * 8 => WINDOW,
+            true => WIDE_WINDOW,
+            false => WIDEST_WINDOW,
         };
-        let window = window.min(self.words(self.sp));
+        let room = writer.room().saturating_sub(2 * AFTER);
+        let window = window.min(room).min(self.words(self.sp));
         self.segment(self.sp, window, writer);
         let end = self.sp + window * 8;
         let (mut fp, mut from, mut frames) = (fp, self.sp, 0);
@@ -283,12 +295,17 @@ impl Bounds {
             if frames == depth || writer.room() < 2 * WIDE_FRAME {
                 return true;
             }
-            if fp + 16 > end {
-                let words = if frames < WIDE_FRAMES { WIDE_FRAME } else { FRAME };
+            let words = if frames < WIDE_FRAMES { WIDE_FRAME } else { FRAME };
+            if fp + words * 8 > end {
                 self.segment(fp, words.min(self.words(fp)), writer);
             }
             // SAFETY: `fp` is aligned, and 16 bytes from there are in the part of the thread's own stack that is in use.
             let next = unsafe { ptr::with_exposed_provenance::<usize>(fp).read_volatile() };
+            if let Some(sp) = self.interrupted(fp, next)
+                && sp >= end
+            {
+                self.segment(sp, INTERRUPTED.min(self.words(sp)), writer);
+            }
             frames += 1;
             from = fp + 16;
             fp = next;
@@ -299,6 +316,22 @@ impl Bounds {
             self.segment(start, AFTER.min(self.words(start)), writer);
         }
         false
+    }
+
+    /// The stack pointer that a signal has interrupted, if the frame at `fp` is that of its handler.
+    fn interrupted(self, fp: usize, next: usize) -> Option<usize> {
+        let context = fp + 16;
+        if !cfg!(target_arch = "x86_64") || self.words(context) * 8 < INTERRUPTED_IP + 8 {
+            return None;
+        }
+        let read = |distance: usize| {
+            let at = ptr::with_exposed_provenance::<usize>(context + distance);
+            // SAFETY: `context` is aligned, and so many words from there are below the end of the thread's own stack.
+            unsafe { at.read_volatile() }
+        };
+        let sp = read(INTERRUPTED_SP);
+        let is_one = read(INTERRUPTED_FP) == next && sp > context && sp < self.high;
+        (is_one && sp.is_multiple_of(8)).then_some(sp)
     }
 
     fn segment(self, from: usize, words: usize, writer: &mut Writer) {

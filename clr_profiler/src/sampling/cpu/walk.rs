@@ -6,7 +6,7 @@ use super::code::{self, Code, CodeMap};
 use super::maps::Maps;
 use super::native::{Natives, Rule};
 use super::prologue::Return;
-use super::signal::{HEADER, Header};
+use super::signal::{HEADER, Header, INTERRUPTED_FP, INTERRUPTED_IP, INTERRUPTED_SP};
 use super::{CpuCode, CpuFrame};
 use crate::runtime::{ProfilerInfo, lock};
 
@@ -101,24 +101,32 @@ impl Walker<'_> {
         };
         let (mut is_top, mut has_managed, mut is_below) = (true, false, false);
         let (mut replaced, mut is_above_native) = (None, false);
+        // Whether a signal has interrupted the frame at this instruction.
+        let mut is_interrupted = false;
         loop {
+            let mut is_replaced = false;
             if frames.len() >= self.depth {
                 walked.is_truncated = true;
                 return walked;
             }
             // Below its handling of a hardware exception, the runtime has the frame of the instruction that raised it.
             let has_faulted = is_above_native
+                && !is_interrupted
                 && lock(self.map).at(frame.ip).is_some()
                 && !code::follows_call(frame.ip);
-            let place = self.place(frame.ip, is_top || has_faulted, is_top);
+            let place = self.place(
+                frame.ip,
+                is_top || has_faulted || is_interrupted,
+                is_top,
+            );
             is_above_native = matches!(place, Place::Native(..) | Place::Stub);
             let code = match &place {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
-                    let is_twice = replaced == Some(code.function) && !code.is_replacement();
+                    is_replaced = replaced == Some(code.function) && !code.is_replacement();
                     replaced = code.is_replacement().then_some(code.function);
                     (has_managed, is_below) = (true, false);
-                    (!is_twice).then_some(CpuCode::Managed(code.function))
+                    (!is_replaced).then_some(CpuCode::Managed(code.function))
                 }
                 Place::Native(library, _) => {
                     is_below = has_managed;
@@ -134,7 +142,14 @@ impl Walker<'_> {
                 }
             };
             frames.extend(code.map(|code| CpuFrame { ip: frame.ip, code }));
-            match self.caller(record, frame, &place, (is_top, has_faulted)) {
+            let caller = match &place {
+                Place::Managed(code) if is_replaced => below_replaced(record, frame, code),
+                _ => {
+                    let is_exact = is_top || is_interrupted;
+                    self.caller(record, frame, &place, (is_exact, has_faulted))
+                }
+            };
+            match caller {
                 Some(caller) => frame = caller,
                 None => break,
             }
@@ -142,6 +157,7 @@ impl Walker<'_> {
                 return walked;
             }
             is_top = false;
+            is_interrupted = matches!(place, Place::Native(_, Some(rule)) if rule.is_signal);
         }
         let is_first = matches!(self.place(frame.ip, is_top, is_top), Place::Native(_, Some(rule)) if rule.is_first);
         walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
@@ -184,7 +200,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The registers of the caller; an instruction pointer of 0 ends the stack.
+    /// The registers of the caller; an instruction pointer of 0 ends the stack. `is_top`: the instruction pointer is that
+    /// of an interrupted instruction.
     fn caller(
         &mut self,
         record: &Record<'_>,
@@ -211,6 +228,11 @@ impl Walker<'_> {
         match place {
             Place::Managed(code) => match code.locate(frame.ip) {
                 Return::AboveFrame => by_frame(),
+                Return::AtStack => Some(Frame {
+                    ip: at(frame.sp.checked_add(8)?)?,
+                    sp: frame.sp.checked_add(16)?,
+                    fp: at(frame.sp)?,
+                }),
                 Return::Link if is_top => Some(by_link()),
                 Return::Link => by_frame(),
                 Return::AboveStack(distance) => {
@@ -219,16 +241,29 @@ impl Walker<'_> {
                     let found = skipped.iter().find_map(|skipped| {
                         let sp = frame.sp.checked_add(distance)?.checked_add(*skipped)?;
                         let ip = at(sp).filter(|ip| self.is_return(*ip))?;
+                        let fp = match code.saves_frame(distance) {
+                            true => at(sp - 8)?,
+                            false => frame.fp,
+                        };
                         Some(Frame {
                             ip,
                             sp: sp + 8,
-                            fp: frame.fp,
+                            fp,
                         })
                     });
                     found.or_else(by_frame)
                 }
             },
             Place::Native(_, Some(rule)) if rule.is_first => None,
+            Place::Native(_, Some(rule)) if rule.is_signal => {
+                let register = |distance: usize| at(frame.sp.checked_add(distance)?);
+                let sp = register(INTERRUPTED_SP).filter(|sp| *sp > frame.sp)?;
+                Some(Frame {
+                    ip: register(INTERRUPTED_IP)?,
+                    sp,
+                    fp: register(INTERRUPTED_FP)?,
+                })
+            }
             Place::Native(_, Some(rule)) => {
                 let base = if rule.by_frame { frame.fp } else { frame.sp };
                 let address = |distance: i64| base.checked_add_signed(distance as isize);
@@ -243,8 +278,9 @@ impl Walker<'_> {
                         None => return None,
                     };
                     let fp = match rule.frame {
-                        Some(distance) => at(address(distance)?)?,
-                        None => frame.fp,
+                        // Compilers do not say that an epilogue has restored the register.
+                        Some(distance) if address(distance)? >= frame.sp => at(address(distance)?)?,
+                        _ => frame.fp,
                     };
                     Some(Frame { ip, sp, fp })
                 };
@@ -277,6 +313,17 @@ impl Walker<'_> {
         let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before).is_some();
         is_code && code::follows_call(ip)
     }
+}
+
+/// The caller of code that was replaced on the stack: the replacement has saved its caller's frame pointer, and its
+/// frame remains.
+fn below_replaced(record: &Record<'_>, frame: Frame, code: &Code) -> Option<Frame> {
+    let at = frame.sp.checked_add(code.whole_depth()?)?;
+    Some(Frame {
+        ip: record.word(at)?,
+        sp: at.checked_add(8)?,
+        fp: frame.fp,
+    })
 }
 
 #[cfg(test)]
