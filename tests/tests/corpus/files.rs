@@ -58,7 +58,7 @@ pub(crate) fn assemblies(pinned: &Pinned) -> Option<Vec<(String, Vec<u8>)>> {
 }
 
 /// Whether the calling test has its turn: each corpus has a test for each of these runtimes, of which one goes
-/// through its assemblies, and all do so with `CORPUS=all`. What is not such a test always has its turn.
+/// through its assemblies, and all do so with `CORPUS=all`. Other tests and programs always have their turn.
 fn is_in_sample(pinned: &Pinned) -> bool {
     let runtimes = [&Pinned::NET_CORE_3_1, &Pinned::NET_8, &Pinned::NET_10];
     let thread = thread::current();
