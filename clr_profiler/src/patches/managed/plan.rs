@@ -32,7 +32,7 @@ pub(super) enum Place {
     /// A private field of a base type: at a distance from a field that the code may name.
     Hidden {
         anchor: FieldSymbol,
-        distance: Fragment,
+        distance: Box<Fragment>,
     },
     Result,
     State(u16),
@@ -372,7 +372,7 @@ impl Planner<'_, '_, '_> {
         })?;
         Ok(Place::Hidden {
             anchor: symbol(anchor)?,
-            distance: loaded(distance),
+            distance: Box::new(loaded(distance)),
         })
     }
 
