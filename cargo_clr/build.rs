@@ -167,7 +167,7 @@ fn mirror(from: &Path, to: &Path) {
         .into_iter()
         .filter(|name| {
             let path = from.join(name);
-            // Packages of their own, and what was built there.
+            // The clutter of a build, and packages of their own, are left out.
             !path.join("Cargo.toml").exists() && name != "target"
         })
         .collect();

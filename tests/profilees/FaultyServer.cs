@@ -38,7 +38,7 @@ namespace FaultyServer
         private const int Clients = 4;
         private const int Each = 100;
 
-        // What a fault of the file delays by; other requests may take as long.
+        // The delay of a fault of the file; other requests may take as long.
         private const int Slow = 300;
 
         // ASP.NET Core by reflection: the references of the tests do not have it.
@@ -107,7 +107,7 @@ namespace FaultyServer
                 url = one;
             foreach (string path in new[] { "/pay", "/count", "/place" })
                 Console.WriteLine(Ask(url, path, clients).Result);
-            // The server goes on.
+            // The server continues.
             ((Task)app.GetType().GetMethod("StopAsync").Invoke(app, new object[] { CancellationToken.None })).Wait();
             Console.WriteLine("stopped");
             return 6;

@@ -28,8 +28,8 @@ impl Profiler for SamplesDeep {
         let seen = Arc::new(Mutex::new(HashSet::new()));
         let sampler = setup.attach(Sampler::new(options, move |_, sample| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            // Threads that have not reached this depth yet do not count.
-            if sample.frames.len() > 20 && seen.insert(sample.thread) && Some(seen.len()) == wanted
+            // Threads that have not reached this depth yet do not count. A walk that ran out of time has it.
+            if sample.frames.len() >= 16 && seen.insert(sample.thread) && Some(seen.len()) == wanted
             {
                 log::line("all seen");
             }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn all_of_many_threads_have_their_turn() {
-        let scenario = deep("20", "2000", "1").env("SCENARIO_THREADS", "2000");
+        let scenario = deep("20", "800", "1").env("SCENARIO_THREADS", "800");
         for runtime in runtimes() {
             println!("on {}", runtime.name);
             let mut program = scenario.start(runtime);

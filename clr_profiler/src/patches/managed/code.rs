@@ -37,7 +37,7 @@ pub(super) fn around_method(
     let class = cx.this_type()?;
     let class = cx.type_operand(&class)?;
     let mut target = target::of_method(cx.info(), cx.module(), cx.token(), this)?;
-    // The method is about to run, so its type is loaded, and what is not known now never is.
+    // The type of a method that is about to run is loaded: a base that is still unknown stays so.
     target.has_unknown_base = false;
     let original = Original {
         method: cx.own_token()?,

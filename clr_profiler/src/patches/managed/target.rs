@@ -227,7 +227,7 @@ pub(super) fn of_method(
     let result = signature.return_type.unmodified();
     let mut fields = Vec::new();
     add_fields(&types, (module, props.class), None, &mut fields)?;
-    // Those of base types, the nearest first. What is unknown has no fields.
+    // Those of base types, the nearest first. An unknown base has no fields.
     let mut next = base(&metadata, props.class)?;
     let mut at = module;
     let mut has_unknown_base = false;

@@ -365,7 +365,7 @@ pub(super) mod x64 {
             assert_eq!(locate(&prologue, 28, None, &code[28..], 64), Frame);
             assert_eq!(locate(&prologue, 35, None, &code[35..], 64), Return::AtStack);
             assert_eq!(locate(&prologue, 36, None, &code[36..], 64), Stack(0));
-            // What it replaced has its return address above its whole frame.
+            // The code that it replaced has its return address above its whole frame.
             let replaced = super::prologue(&[0x55, 0x48, 0x83, 0xEC, 0x60, 0x48, 0x8D, 0x6C, 0x24, 0x60]);
             assert_eq!((replaced.whole_depth(), replaced.saves_frame(0x68)), (0x68, true));
         }
