@@ -424,7 +424,7 @@ fn patches_in_csharp_change_the_sample() {
     let source = root.join("profilees/ManagedPatched/Guide.cs");
     let compiled = std::fs::read_to_string(source).unwrap();
     let blocks: Vec<&str> = chapter.split("```csharp\n").skip(1).collect();
-    assert_eq!(blocks.len(), 2);
+    assert_eq!(blocks.len(), 3);
     for block in blocks {
         let block = block.split("\n```").next().unwrap();
         assert!(compiled.contains(block), "{block}");

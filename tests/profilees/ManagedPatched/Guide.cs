@@ -18,3 +18,12 @@ static class Limit
 
     static System.Exception Finalizer(System.Exception __exception) => null;
 }
+
+namespace HarmonyLib
+{
+    [System.AttributeUsage(System.AttributeTargets.Class, AllowMultiple = true)]
+    sealed class HarmonyPatch : System.Attribute
+    {
+        public HarmonyPatch(System.Type type, string method) { }
+    }
+}
