@@ -21,12 +21,15 @@ use clr_profiler_tests::{Runtime, clsid, matrix, profilee};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// In the order of the program.
-const WAYS: [&str; 12] = [
+const WAYS: [&str; 15] = [
     "not patched",
     "empty calli",
     "two empty calli",
     "before",
     "before and after",
+    "before, no values",
+    "before and after, no values",
+    "before, get an i32, alone",
     "before, get an i32",
     "before, set an i32",
     "before, get and set an i32",

@@ -24,6 +24,15 @@ namespace PatchedCalls
         private static int Around(int value, string text) { return value + 1; }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Unpassed(int value, string text) { return value + 1; }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int AroundUnpassed(int value, string text) { return value + 1; }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int OnlyNumber(int value, string text) { return value + 1; }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
         private static int Get(int value, string text) { return value + 1; }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
@@ -51,6 +60,9 @@ namespace PatchedCalls
         private static int LoopEmptyTwice(int n) { int x = 0; for (int i = 0; i < n; i++) x = EmptyTwice(x, "text"); return x; }
         private static int LoopBefore(int n) { int x = 0; for (int i = 0; i < n; i++) x = Before(x, "text"); return x; }
         private static int LoopAround(int n) { int x = 0; for (int i = 0; i < n; i++) x = Around(x, "text"); return x; }
+        private static int LoopUnpassed(int n) { int x = 0; for (int i = 0; i < n; i++) x = Unpassed(x, "text"); return x; }
+        private static int LoopAroundUnpassed(int n) { int x = 0; for (int i = 0; i < n; i++) x = AroundUnpassed(x, "text"); return x; }
+        private static int LoopOnlyNumber(int n) { int x = 0; for (int i = 0; i < n; i++) x = OnlyNumber(x, "text"); return x; }
         private static int LoopGet(int n) { int x = 0; for (int i = 0; i < n; i++) x = Get(x, "text"); return x; }
         private static int LoopSet(int n) { int x = 0; for (int i = 0; i < n; i++) x = Set(i, "text"); return x; }
         private static int LoopGetSet(int n) { int x = 0; for (int i = 0; i < n; i++) x = GetSet(x, "text"); return x; }
@@ -66,8 +78,8 @@ namespace PatchedCalls
             int rounds = int.Parse(arguments[0], CultureInfo.InvariantCulture);
             Loop[] loops =
             {
-                LoopUntouched, LoopEmpty, LoopEmptyTwice, LoopBefore, LoopAround, LoopGet, LoopSet, LoopGetSet,
-                LoopText, LoopKeep, LoopCount, LoopRecord,
+                LoopUntouched, LoopEmpty, LoopEmptyTwice, LoopBefore, LoopAround, LoopUnpassed, LoopAroundUnpassed,
+                LoopOnlyNumber, LoopGet, LoopSet, LoopGetSet, LoopText, LoopKeep, LoopCount, LoopRecord,
             };
             int only = arguments.Length > 1 ? int.Parse(arguments[1], CultureInfo.InvariantCulture) : -1;
             foreach (Loop loop in loops)

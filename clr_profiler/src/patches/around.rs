@@ -28,14 +28,16 @@ pub(super) fn apply(
             "a runtime-async method cannot be patched: its locals move while it is suspended",
         ));
     }
-    let planned = plan::of_method(cx, hooks.has(Stage::Exception), fields)?;
-    let operations = |first| Operations::new(cx, first, operations, &planned);
+    let all = plan::of_method(cx, hooks.has(Stage::Exception), fields)?;
+    let operations = |first| Operations::new(cx, first, operations, &all);
     if !hooks.has_any() {
         let mut operations = operations(0)?;
         let wrap = operations.begin(Wrap::new());
         body.wrap(&operations.end(wrap), &cx.shape()?)?;
         return Ok(());
     }
+    let mut planned = all.clone();
+    plan::place(&mut planned, hooks.values.as_deref())?;
     let pinned = planned.iter().filter(|one| hooks.pins(&one.slot.kind));
     let mut operations = operations(IS_OVER + 1 + pinned.count() as u16)?;
     let method = cx.full_name().to_owned();

@@ -232,6 +232,7 @@ impl<'a> Call<'a> {
         }
         match found.slot.kind {
             Kind::Text | Kind::Reference => Ok(self.frame.word(found.slot.word) == 0),
+            Kind::Unnamed => Err(of_value(found.slot, &NOT_NAMED)),
             _ => Err(of_value(found.slot, &"it is no object")),
         }
     }
@@ -253,6 +254,7 @@ impl<'a> Call<'a> {
                 Ok(Access { address, values }.object())
             }
             Kind::Reference => Err(of_value(found.slot, &"the patch has no objects")),
+            Kind::Unnamed => Err(of_value(found.slot, &NOT_NAMED)),
             _ => Err(of_value(found.slot, &"it is no object")),
         }
     }
@@ -405,6 +407,7 @@ impl<'a> Call<'a> {
             }
             (Kind::Reference, _) => Err(of_value(slot, &"it is an object")),
             (Kind::Opaque, _) => Err(of_value(slot, &NOT_PASSED)),
+            (Kind::Unnamed, _) => Err(of_value(slot, &NOT_NAMED)),
         }
     }
 }
@@ -419,6 +422,7 @@ fn first_word(found: &Found<'_>) -> Result<u16> {
 }
 
 const NOT_PASSED: &str = "values of this type are not passed";
+const NOT_NAMED: &str = "`Patch::values` does not name it";
 
 fn fields_of(layout: &ValueLayout) -> String {
     let fields: Vec<&str> = layout.leaves.iter().map(|leaf| &*leaf.path).collect();
@@ -433,6 +437,7 @@ fn not_set(value: &Written, kind: &Kind, leaf: Option<&Leaf>) -> String {
         (Kind::Text, _) => "`&str` (C# `string`)",
         (Kind::Reference, _) => "null",
         (Kind::Opaque, _) => return NOT_PASSED.to_owned(),
+        (Kind::Unnamed, _) => return NOT_NAMED.to_owned(),
         (Kind::Value(layout) | Kind::Struct(layout), None) => return fields_of(layout),
     };
     format!("set it to {expected}, not to {}", value.shown())

@@ -285,7 +285,7 @@ fn prepare(
         let home = Home::Result;
         planned.push(plan::value(cx, "result".into(), None, home, &result)?);
     }
-    plan::place(&mut planned);
+    plan::place(&mut planned, hooks.values.as_deref())?;
     let method = format!("{}.{}", callee.path.replace('+', "."), callee.name);
     let generator = Generator::new(cx, &method, hooks, planned, sites)?;
     let [frame, mask] = generator.locals(cx)?;

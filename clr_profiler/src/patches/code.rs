@@ -215,7 +215,7 @@ impl Generator {
         code.mark(kept);
         for (index, slot, operands) in self.slots() {
             let is_set = slot.home != Home::Result || at.result.is_some();
-            if let Some(bit) = bits::slot(index).filter(|_| is_set && slot.kind != Kind::Opaque)
+            if let Some(bit) = bits::slot(index).filter(|_| is_set && slot.kind.is_passed())
                 && slot.home != Home::Exception
             {
                 let next = code.label();
@@ -402,7 +402,7 @@ fn zero_if_null(code: &mut Fragment, at: &Locals, slot: &Slot) -> Option<Label> 
     else {
         return None;
     };
-    if slot.kind == Kind::Opaque {
+    if !slot.kind.is_passed() {
         return None;
     }
     for word in 0..slot.kind.words() as u16 {

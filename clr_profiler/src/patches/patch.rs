@@ -157,6 +157,26 @@ impl Patch {
         self
     }
 
+    /// Passes only the values with these names to the closures, instead of all: nothing is copied for the others.
+    ///
+    /// It makes calls cheaper, above all if the method has strings or many parameters. A part of a struct needs the name of the
+    /// struct; the exception and [fields](Self::field) are always passed. A method without a value of such a name keeps
+    /// its IL, and its outcome says so.
+    ///
+    /// ```
+    /// use clr_profiler::patches::Patch;
+    ///
+    /// let patch = Patch::method("Shop.Store.Sell").values(["count"]).before(|call| {
+    ///     let count: i32 = call.get("count")?;
+    ///     call.set("count", count.min(10))
+    /// });
+    /// # drop(patch);
+    /// ```
+    pub fn values<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        self.hooks.values = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Passes the objects and arrays of the call to the closures: see [`Call::object`].
     ///
     /// The module of each patched method gets a static class `clr_profiler.Objects` with the code that reads and writes objects. A
@@ -216,6 +236,7 @@ impl fmt::Debug for Patch {
             .field("on_exception", &self.hooks.has(Stage::Exception))
             .field("objects", &self.hooks.has_objects)
             .field("fields", &self.fields)
+            .field("values", &self.hooks.values)
             .field("operations", &self.operations)
             .field("priority", &self.priority)
             .finish()

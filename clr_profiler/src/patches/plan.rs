@@ -43,7 +43,7 @@ pub(super) fn longs(count: usize) -> String {
     }
 }
 
-/// The values of a method, with their positions.
+/// The values of a method.
 pub(super) fn of_method(
     cx: &mut RewriteContext<'_>,
     has_exception: bool,
@@ -83,7 +83,6 @@ pub(super) fn of_method(
             planned.push(value(cx, name.into(), None, home, &TypeSig::String)?);
         }
     }
-    place(&mut planned);
     Ok(planned)
 }
 
@@ -120,8 +119,11 @@ pub(super) fn argument(
     value(cx, name, Some(parameter), home, type_sig)
 }
 
-/// Gives the values their words.
-pub(super) fn place(planned: &mut [Planned]) {
+/// Gives the values that are passed their words.
+pub(super) fn place(planned: &mut [Planned], names: Option<&[Box<str>]>) -> Result<()> {
+    if let Some(names) = names {
+        leave_out_unnamed(planned, names)?;
+    }
     let mut word = words::SLOTS;
     for (index, one) in planned.iter_mut().enumerate() {
         let next = u32::from(word) + one.slot.kind.words();
@@ -132,6 +134,27 @@ pub(super) fn place(planned: &mut [Planned]) {
         one.slot.word = word;
         word += one.slot.kind.words() as u16;
     }
+    Ok(())
+}
+
+fn leave_out_unnamed(planned: &mut [Planned], names: &[Box<str>]) -> Result<()> {
+    for name in names {
+        if !planned.iter().any(|one| one.slot.name == *name) {
+            let known: Vec<&str> = planned.iter().map(|one| &*one.slot.name).collect();
+            let known = known.join("`, `");
+            return Err(Error::other(format!(
+                "it has no value `{name}`; it has `{known}`"
+            )));
+        }
+    }
+    for one in planned {
+        let is_always =
+            one.slot.home == Home::Exception || matches!(one.slot.home, Home::Field { .. });
+        if !is_always && !names.contains(&one.slot.name) {
+            one.slot.kind = Kind::Unnamed;
+        }
+    }
+    Ok(())
 }
 
 /// The type that an argument has in its method: of `this`, whether it is by reference.

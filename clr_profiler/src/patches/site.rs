@@ -22,6 +22,8 @@ pub(super) struct Hooks {
     pub(super) replaces: bool,
     /// Whether objects are passed.
     pub(super) has_objects: bool,
+    /// The names of the values that are passed; all if there are none.
+    pub(super) values: Option<Vec<Box<str>>>,
 }
 
 impl Hooks {

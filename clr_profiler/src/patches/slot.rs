@@ -76,18 +76,24 @@ pub(super) enum Kind {
     Text,
     /// 0 for null, otherwise 1, or the address of the pinned object.
     Reference,
-    /// Nothing.
+    /// Nothing: values of its type are not passed.
     Opaque,
+    /// Nothing: the patch does not name it.
+    Unnamed,
 }
 
 impl Kind {
+    pub(super) fn is_passed(&self) -> bool {
+        !matches!(self, Self::Opaque | Self::Unnamed)
+    }
+
     pub(super) fn words(&self) -> u32 {
         match self {
             Self::Value(layout) => layout.size.div_ceil(8),
             Self::Struct(layout) => 1 + layout.size.div_ceil(8),
             Self::Text => 2,
             Self::Reference => 1,
-            Self::Opaque => 0,
+            Self::Opaque | Self::Unnamed => 0,
         }
     }
 }

@@ -46,6 +46,17 @@ impl Profiler for TimesPatches {
         all = all
             .patch(of("Before").before(does_nothing))
             .patch(of("Around").before(does_nothing).after(does_nothing))
+            .patch(of("Unpassed").values([]).before(does_nothing))
+            .patch(
+                of("AroundUnpassed")
+                    .values([])
+                    .before(does_nothing)
+                    .after(does_nothing),
+            )
+            .patch(of("OnlyNumber").values(["value"]).before(|call| {
+                black_box(call.get::<i32>("value")?);
+                Ok(())
+            }))
             .patch(of("Get").before(|call| {
                 black_box(call.get::<i32>("value")?);
                 Ok(())

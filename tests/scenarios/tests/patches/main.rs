@@ -262,6 +262,52 @@ fn of_ends(all: Instrumentation) -> Instrumentation {
     )
 }
 
+/// Whether a value is refused because the patch does not name it.
+fn is_unnamed<T>(value: Result<T>) -> bool {
+    value.is_err_and(|error| error.to_string().contains("`Patch::values` does not name it"))
+}
+
+/// Patches to which only some of the values are passed.
+fn of_named(all: Instrumentation) -> Instrumentation {
+    all.patch(
+        of("Store.Price")
+            .values(["count", "result"])
+            .before(|call| {
+                if is_unnamed(call.get::<String>("item")) && is_unnamed(call.is_null("item")) {
+                    let count: i32 = call.get("count")?;
+                    call.set("count", count + 1)?;
+                }
+                Ok(())
+            })
+            .after(|call| {
+                let result: i32 = call.result()?;
+                match is_unnamed(call.object("this")) {
+                    true => call.set_result(result + 1000),
+                    false => Ok(()),
+                }
+            }),
+    )
+    .patch(of("Store.Opened").values([]).replace(|call| {
+        match is_unnamed(call.set_result(3)) {
+            true => Ok(()),
+            false => Err(Error::other("the result was set")),
+        }
+    }))
+    .patch(of("Program.Widened").values(["nothing"]).before(|_| Ok(())))
+    .patch(
+        Patch::call("Patched.Point.Sum")
+            .within("Patched!**; generated Patched!**")
+            .values(["this"])
+            .before(|call| {
+                let x: i32 = call.get("this.X")?;
+                match is_unnamed(call.set("more", 500)) {
+                    true => call.set("this.X", x + 1),
+                    false => Ok(()),
+                }
+            }),
+    )
+}
+
 /// Patches of the framework.
 fn of_framework(all: Instrumentation) -> Instrumentation {
     let year = "System.Private.CoreLib!System.DateTime.get_UtcNow";
@@ -363,6 +409,9 @@ impl Profiler for Patches {
         });
         if how.contains("values") {
             all = of_values(all);
+        }
+        if how.contains("named") {
+            all = of_named(all);
         }
         if how.contains("ends") {
             all = of_ends(all);

@@ -55,6 +55,8 @@ const VALUES: &[&str] = &[
     "cost 2022.5",
 ];
 
+const NAMED: &[&str] = &["price 1024", "opened 0", "move 11 2 19"];
+
 const ENDS: &[&str] = &[
     "greet hello you in mall",
     "greet hello nobody in mall",
@@ -132,6 +134,15 @@ fn values_are_read_and_written() {
         assert!(!log.contains("a patch ") && !log.contains("refused"), "{log}");
         let instrumented = log.lines().filter(|line| line.starts_with("instrumented "));
         assert_eq!(instrumented.count(), 12, "{log}");
+    });
+}
+
+#[test]
+fn values_are_passed_by_name() {
+    check("named", NAMED, |_, profiled| {
+        let log = &profiled.log;
+        assert!(!log.contains("a patch "), "{log}");
+        assert!(log.contains("it has no value `nothing`; it has `"), "{log}");
     });
 }
 
