@@ -18,4 +18,4 @@ pub mod plan;
 mod pool;
 mod profiler;
 
-clr_profiler::register!(profiler::Probe);
+clr_profiler::register!(profiler::Probe, profiler::WithParts);

@@ -24,6 +24,9 @@ pub const LISTS: &str = "PROBE_LISTS";
 /// The class id of the profiler.
 pub const CLSID: &str = "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A10";
 
+/// Of the profiler that has components.
+pub const CLSID_WITH_PARTS: &str = "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A11";
+
 /// The ids that calls are made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ids {

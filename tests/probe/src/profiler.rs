@@ -97,13 +97,23 @@ without_ids! {
     WeakTableElements<'_>,
 }
 
+/// Has every callback.
 pub struct Probe;
+
+/// Has components, so none of the callbacks that a component has alone.
+pub struct WithParts;
 
 /// Implements `Profiler` with every callback going to `moments::came`.
 macro_rules! every_callback {
-    ($($callback:ident($context:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $answer:literal)?;)*) => {
-        #[profiler(clsid = "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A10")]
-        impl Profiler for Probe {
+    (one owner: { $($own:tt)* } $($row:tt)*) => {
+        every_callback! { @profiler Probe "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A10" $($own)* $($row)* }
+        every_callback! { @profiler WithParts "0B7E8C1D-5C39-4C55-9F39-5E0D6A1C9A11" $($row)* }
+    };
+    (@profiler $profiler:ident $clsid:literal
+        $($callback:ident($context:ident: $of:ty $(, $argument:ident: $type:ty)*) $(-> $answer:literal)?;)*
+    ) => {
+        #[profiler(clsid = $clsid)]
+        impl Profiler for $profiler {
             fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
                 INFO.get_or_init(|| info.clone());
                 journal(LOADED);
@@ -134,6 +144,12 @@ macro_rules! every_callback {
                 Ok(every_callback!(@answer $($answer)?))
             })*
         }
+
+        impl Drop for $profiler {
+            fn drop(&mut self) {
+                moments::came("drop", Handed::default());
+            }
+        }
     };
     (@type) => { () };
     (@type $answer:literal) => { bool };
@@ -141,13 +157,10 @@ macro_rules! every_callback {
     (@answer $answer:literal) => { $answer };
 }
 
-impl Drop for Probe {
-    fn drop(&mut self) {
-        moments::came("drop", Handed::default());
-    }
-}
-
 every_callback! {
+    one owner: {
+        get_rejit_parameters(it: &ProfilerInfo, a: ModuleId, b: MethodDef, c: &FunctionControl<'_>);
+    }
     app_domain_creation_started(it: &ProfilerInfo, a: AppDomainId);
     app_domain_creation_finished(it: &ProfilerInfo, a: AppDomainId, b: Hresult);
     app_domain_shutdown_started(it: &ProfilerInfo, a: AppDomainId);
@@ -226,7 +239,6 @@ every_callback! {
     profiler_attach_complete(it: &ProfilerInfo);
     profiler_detach_succeeded(it: &ProfilerInfo);
     rejit_compilation_started(it: &ProfilerInfo, a: FunctionId, b: RejitId, c: bool);
-    get_rejit_parameters(it: &ProfilerInfo, a: ModuleId, b: MethodDef, c: &FunctionControl<'_>);
     rejit_compilation_finished(it: &ProfilerInfo, a: FunctionId, b: RejitId, c: Hresult, d: bool);
     rejit_error(it: &ProfilerInfo, a: ModuleId, b: MethodDef, c: Option<FunctionId>, d: Hresult);
     moved_references2(it: &GcScope, a: MovedRanges<'_>);

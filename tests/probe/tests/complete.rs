@@ -21,6 +21,7 @@ const TYPES: &[&str] = &[
     "Setup",
     "Rejit",
     "Sampler",
+    "CpuSampler",
     "HeapRecorder",
     "Instrumentation",
 ];
@@ -37,6 +38,7 @@ const PLAIN: &[&str] = &[
     "HeapRecorder::new",
     "Rejit::new",
     "Sampler::new",
+    "CpuSampler::builder",
     "Instrumentation::new",
     "Instrumentation::wrap",
     "Instrumentation::wrap_each",

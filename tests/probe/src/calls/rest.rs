@@ -14,7 +14,7 @@ use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOptions};
 use clr_profiler::rewrite::{HelperAssembly, NativeCall, NewField, NewType};
-use clr_profiler::sampling::{Sampler, SamplerOptions};
+use clr_profiler::sampling::{CpuSampler, Sampler, SamplerOptions};
 
 use super::{Call, calls};
 use crate::at::{At, Pick};
@@ -24,6 +24,7 @@ use crate::at::{At, Pick};
 pub struct Parts {
     pub rejit: OnceLock<std::sync::Arc<Rejit>>,
     pub sampler: OnceLock<std::sync::Arc<Sampler>>,
+    pub cpu_sampler: OnceLock<std::sync::Arc<CpuSampler>>,
     pub heap: OnceLock<std::sync::Arc<HeapRecorder>>,
     pub instrumentation: OnceLock<std::sync::Arc<Instrumentation>>,
     /// Another one, which is removed.
@@ -33,6 +34,7 @@ pub struct Parts {
 pub static PARTS: Parts = Parts {
     rejit: OnceLock::new(),
     sampler: OnceLock::new(),
+    cpu_sampler: OnceLock::new(),
     heap: OnceLock::new(),
     instrumentation: OnceLock::new(),
     removed: OnceLock::new(),
@@ -219,8 +221,15 @@ fn components() -> Vec<Call> {
             PARTS.sampler.get()?.wait_for_delivery();
             done()
         };
+        Asks CpuSampler::check = |_at| used(CpuSampler::check());
+        Asks CpuSampler::totals = |_at| used(Ok(PARTS.cpu_sampler.get()?.totals()));
+        Asks CpuSampler::wait_for_delivery = |_at| {
+            PARTS.cpu_sampler.get()?.wait_for_delivery();
+            done()
+        };
         Changes HeapRecorder::record = |at| used(PARTS.heap.get()?.record(at.info).map(drop));
         Changes Sampler::stop = |_at| used(PARTS.sampler.get()?.stop());
+        Changes CpuSampler::stop = |_at| used(PARTS.cpu_sampler.get()?.stop());
         Changes Rejit::stop = |_at| used(PARTS.rejit.get()?.stop());
     }
 }
@@ -281,6 +290,12 @@ pub fn attach(setup: &mut Setup) -> Result<()> {
         }
     }))?;
     PARTS.sampler.get_or_init(|| sampler);
+    let cpu_sampler = setup.attach(CpuSampler::builder().rate(1000).build(|info, sample| {
+        for function in sample.frames.iter().filter_map(|frame| frame.function()) {
+            let _ = info.method(function).and_then(|method| method.full_name());
+        }
+    }))?;
+    PARTS.cpu_sampler.get_or_init(|| cpu_sampler);
     let instrumentation = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
         body.prologue(Fragment::new().nop())?;
         Ok(())

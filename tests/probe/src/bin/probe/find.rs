@@ -39,7 +39,7 @@ pub(crate) struct Found {
 /// The calls of a group.
 pub(crate) fn group(moment: &str, effect: Effect) -> BTreeSet<String> {
     let is_of_parts = |call: &Call| {
-        ["Rejit", "Instrumentation", "Sampler", "HeapR"]
+        ["Rejit", "Instrumentation", "Sampler", "CpuSampler", "HeapR"]
             .iter()
             .any(|it| call.name.starts_with(it))
     };

@@ -11,7 +11,7 @@ use std::{env, fs, thread};
 
 use clr_profiler_launcher::{Attach, ProfilerLibrary, find_library_next_to};
 use clr_profiler_tests::{Runtime, profilee};
-use probe::moments::walks_heap;
+use probe::moments::{WITH_PARTS, walks_heap};
 use probe::plan::{self, Ids};
 
 /// The time after which a process counts as hanging. It takes less than a second on an idle machine.
@@ -110,9 +110,13 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
     let mut command = launch.command().expect("a runtime");
     if !attaches {
         // `launch.profiler` would check the library again for each process, which takes longer than the process.
+        let clsid = match job.moment.starts_with(WITH_PARTS) {
+            true => plan::CLSID_WITH_PARTS,
+            false => plan::CLSID,
+        };
         command
             .env("CORECLR_ENABLE_PROFILING", "1")
-            .env("CORECLR_PROFILER", format!("{{{}}}", plan::CLSID))
+            .env("CORECLR_PROFILER", format!("{{{clsid}}}"))
             .env("CORECLR_PROFILER_PATH", library().path());
     }
     let child = start(command);
@@ -129,6 +133,11 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
     assert!(
         journal.starts_with(plan::LOADED),
         "the profiler was not loaded: {diagnostics}"
+    );
+    assert!(
+        !diagnostics.contains("does not run"),
+        "{}: {diagnostics}",
+        job.moment
     );
     Left { end, journal }
 }
