@@ -95,7 +95,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// This callback must not wait; or the error of the thread, which is `panicked` after a panic.
+    /// This thread must not wait; or the error of the thread, which is `panicked` after a panic.
     pub(crate) fn stop(&self, call: &'static str, panicked: &'static str) -> Result<()> {
         self.stop.set();
         self.info.gate().wake();
@@ -105,8 +105,9 @@ impl Worker {
         if !may_wait() {
             return Err(Error::rule(
                 call,
-                "the thread ends, but this callback may not wait for it: stop it in another one, \
-                 or on a thread of the profiler's own",
+                "the component's thread ends, but this thread may not wait for it, because it has suspended \
+                 the runtime, or is in a callback that others wait for: stop the component in another \
+                 callback, or on a thread of the profiler's own",
             ));
         }
         // Held until the thread has ended, so that concurrent calls wait, too.
@@ -116,6 +117,30 @@ impl Worker {
             Some(Ok(Some(ended))) => ended,
             Some(Ok(None) | Err(_)) => Err(Error::other(panicked)),
         }
+    }
+
+    /// Waits until the thread does not hold this lock, which it holds during a delivery.
+    ///
+    /// # Errors
+    ///
+    /// This thread must not wait, or is the worker's own.
+    pub(crate) fn wait_for_delivery<T>(&self, call: &'static str, held: &Mutex<T>) -> Result<()> {
+        if thread::current().id() == self.id {
+            return Err(Error::rule(
+                call,
+                "this is the thread that delivers: return from the closure instead",
+            ));
+        }
+        if !may_wait() {
+            return Err(Error::rule(
+                call,
+                "this thread may not wait for a delivery, because it has suspended the runtime, or is \
+                 in a callback that others wait for: make the call in another callback, or on a thread \
+                 of the profiler's own",
+            ));
+        }
+        drop(lock(held));
+        Ok(())
     }
 }
 

@@ -218,8 +218,8 @@ impl Rejit {
     /// Ends the thread that requests ReJIT, and waits for its end. Methods keep their current IL. A second call
     /// is a no-op.
     ///
-    /// **Context**: any but during a GC. In callbacks of exceptions, and in others that receive an object, the
-    /// call ends the thread without waiting, and returns an error.
+    /// **Context**: any. While the runtime is suspended (during a GC, too), in callbacks of exceptions, and in
+    /// others that receive an object, the call ends the thread without waiting, and returns an error.
     ///
     /// # Errors
     ///

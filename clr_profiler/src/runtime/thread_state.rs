@@ -25,7 +25,7 @@ pub(crate) struct ThreadState {
     /// Whether the thread is in cooperative mode: a collection waits for it, unless it makes a call that may
     /// trigger a GC.
     pub(crate) is_cooperative: bool,
-    /// Whether it may wait for another thread.
+    /// Whether the callback may wait for another thread, if the runtime is not suspended.
     pub(crate) may_wait: bool,
     /// Whether the callback reports that a module or an assembly is still being loaded.
     pub(crate) is_loading: bool,
@@ -78,9 +78,10 @@ pub(crate) fn is_cooperative() -> bool {
 }
 
 /// Whether this thread may wait for another one. In cooperative mode it must not, because a suspension of the
-/// runtime waits for it.
+/// runtime waits for it; nor while the runtime is suspended, because the other thread may wait for the end of that.
 pub(crate) fn may_wait() -> bool {
-    STATE.get().may_wait
+    let state = STATE.get();
+    state.may_wait && state.suspended == Suspended::No
 }
 
 /// Whether this thread is in a callback that reports that a module or an assembly is still being loaded.

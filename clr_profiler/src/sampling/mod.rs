@@ -228,10 +228,20 @@ impl Sampler {
     /// the delivery calls this in [`module_unload_started`](crate::Profiler::module_unload_started)
     /// before it removes the functions of the module.
     ///
-    /// **Context**: any, except during a collection, in the callbacks of exceptions, and in other
-    /// callbacks that receive an object.
-    pub fn wait_for_delivery(&self) {
-        drop(lock(&self.shared.delivery));
+    /// **Context**: any, except while the runtime is suspended (during a collection, too), in the
+    /// callbacks of exceptions, in other callbacks that receive an object, and in the closure that
+    /// receives the samples.
+    ///
+    /// # Errors
+    ///
+    /// The call was made where it may not wait; it has not waited.
+    pub fn wait_for_delivery(&self) -> Result<()> {
+        match self.worker.get() {
+            Some(worker) => {
+                worker.wait_for_delivery("Sampler::wait_for_delivery", &self.shared.delivery)
+            }
+            None => Ok(()),
+        }
     }
 
     /// The totals so far.
@@ -246,8 +256,9 @@ impl Sampler {
     /// If the closure that receives the samples calls it, it does not wait: the remaining samples
     /// of the same stop are still delivered.
     ///
-    /// **Context**: any, except during a collection. In the callbacks of exceptions, and in other
-    /// callbacks that receive an object, it ends the sampler without waiting, and returns an error.
+    /// **Context**: any. While the runtime is suspended (during a collection, too), in the callbacks of
+    /// exceptions, and in other callbacks that receive an object, it ends the sampler without waiting,
+    /// and returns an error.
     ///
     /// # Errors
     ///
@@ -301,8 +312,7 @@ impl Component for Sampler {
 
     /// Delays the unloading: the closure may ask for functions of the module.
     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-        self.wait_for_delivery();
-        Ok(())
+        self.wait_for_delivery()
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {

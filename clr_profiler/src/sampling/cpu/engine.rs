@@ -148,8 +148,9 @@ impl Engine {
         });
     }
 
-    pub(super) fn wait_for_delivery(&self) {
-        drop(lock(&self.shared.delivery));
+    pub(super) fn wait_for_delivery(&self) -> Result<()> {
+        const CALL: &str = "CpuSampler::wait_for_delivery";
+        self.worker.wait_for_delivery(CALL, &self.shared.delivery)
     }
 
     pub(super) fn totals(&self) -> CpuSamplerTotals {

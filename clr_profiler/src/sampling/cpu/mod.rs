@@ -295,12 +295,14 @@ impl CpuSampler {
     /// delivery calls this in [`module_unload_started`](crate::Profiler::module_unload_started) before it removes the
     /// functions of the module.
     ///
-    /// **Context**: any, except during a collection, in the callbacks of exceptions, and in other callbacks that
-    /// receive an object; and not the closure that receives the samples.
-    pub fn wait_for_delivery(&self) {
-        if let Some(engine) = self.engine.get() {
-            engine.wait_for_delivery();
-        }
+    /// **Context**: any, except while the runtime is suspended (during a collection, too), in the callbacks of
+    /// exceptions, in other callbacks that receive an object, and in the closure that receives the samples.
+    ///
+    /// # Errors
+    ///
+    /// The call was made where it may not wait; it has not waited.
+    pub fn wait_for_delivery(&self) -> Result<()> {
+        self.engine.get().map_or(Ok(()), Engine::wait_for_delivery)
     }
 
     /// The totals so far.
@@ -312,9 +314,9 @@ impl CpuSampler {
     /// Ends the sampler and waits for its end: the timers are deleted, the last samples delivered, and the runtime's
     /// handler is restored. The second call is a no-op.
     ///
-    /// **Context**: any, except during a collection. In the callbacks of exceptions, and in other callbacks that
-    /// receive an object, it ends the sampler without waiting for the last samples, and returns an error. The closure that
-    /// receives the samples does not wait either.
+    /// **Context**: any. While the runtime is suspended (during a collection, too), in the callbacks of exceptions, and in
+    /// other callbacks that receive an object, it ends the sampler without waiting for the last samples, and returns an
+    /// error. The closure that receives the samples does not wait either.
     ///
     /// # Errors
     ///

@@ -45,7 +45,7 @@ impl Engine {
         match *self {}
     }
 
-    pub(super) fn wait_for_delivery(&self) {
+    pub(super) fn wait_for_delivery(&self) -> Result<()> {
         match *self {}
     }
 

@@ -37,9 +37,9 @@ impl Profiler for CpuSampler {
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.sampler.wait_for_delivery();
+        let waited = self.sampler.wait_for_delivery();
         lock(&self.profile).forget(module);
-        Ok(())
+        waited
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {

@@ -60,7 +60,7 @@ impl Sampling {
         Ok(Self::Suspending(setup.attach(sampler)?, interval, reason))
     }
 
-    pub(crate) fn wait_for_delivery(&self) {
+    pub(crate) fn wait_for_delivery(&self) -> Result<()> {
         match self {
             Self::OnThread(sampler, _) => sampler.wait_for_delivery(),
             Self::Suspending(sampler, ..) => sampler.wait_for_delivery(),

@@ -217,16 +217,12 @@ fn components() -> Vec<Call> {
         Changes Instrumentation::remove = |_at| used(PARTS.removed.get()?.remove());
         Changes Instrumentation::on = |_at| used(PARTS.instrumentation.get()?.on());
         Asks Sampler::totals = |_at| used(Ok(PARTS.sampler.get()?.totals()));
-        Asks Sampler::wait_for_delivery = |_at| {
-            PARTS.sampler.get()?.wait_for_delivery();
-            done()
-        };
+        Asks Sampler::wait_for_delivery =
+            |_at| used(PARTS.sampler.get()?.wait_for_delivery());
         Asks CpuSampler::check = |_at| used(CpuSampler::check());
         Asks CpuSampler::totals = |_at| used(Ok(PARTS.cpu_sampler.get()?.totals()));
-        Asks CpuSampler::wait_for_delivery = |_at| {
-            PARTS.cpu_sampler.get()?.wait_for_delivery();
-            done()
-        };
+        Asks CpuSampler::wait_for_delivery =
+            |_at| used(PARTS.cpu_sampler.get()?.wait_for_delivery());
         Changes HeapRecorder::record = |at| used(PARTS.heap.get()?.record(at.info).map(drop));
         Changes Sampler::stop = |_at| used(PARTS.sampler.get()?.stop());
         Changes CpuSampler::stop = |_at| used(PARTS.cpu_sampler.get()?.stop());
