@@ -137,7 +137,8 @@ impl Rejit {
         }
     }
 
-    /// Requests new IL for these methods; again for those that have new IL already.
+    /// Requests new IL for these methods; again for those that have new IL already. Methods of modules that are
+    /// unloaded before the thread gets to them are left out, without an outcome.
     ///
     /// **Context**: any.
     pub fn request(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {
@@ -162,7 +163,7 @@ impl Rejit {
             .add([Job::On(Target::Pattern(Box::new(pattern.clone())))]);
     }
 
-    /// Reverts these methods to their original IL.
+    /// Reverts these methods to their original IL; without effect on those of unloaded modules.
     ///
     /// **Context**: any.
     pub fn revert(&self, methods: impl IntoIterator<Item = (ModuleId, MethodDef)>) {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use clr_profiler::prelude::*;
 
 use crate::at::{At, Kind, Own};
-use crate::calls::{self, Call, Effect, outcome};
+use crate::calls::{self, Call, Effect, outcome, rest};
 use crate::moments::PHASE;
 use crate::plan::{Ids, Plan, journal};
 
@@ -86,7 +86,8 @@ fn make(call: &Call, at: &At<'_>, only: Option<Kind>) {
     at.current.replace(name);
     let answer = catch_unwind(AssertUnwindSafe(|| (call.run)(at)));
     let outcome = answer.map_or_else(|_| "panic".to_owned(), |answer| outcome(&answer));
-    let is_stale = if at.has_picked() { " gone" } else { "" };
+    let answers_for_gone = at.has_picked() && !rest::QUEUED.contains(&call.name);
+    let is_stale = if answers_for_gone { " gone" } else { "" };
     journal(&format!("= {outcome}{is_stale}"));
     at.only.set(None);
 }

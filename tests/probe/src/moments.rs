@@ -142,7 +142,7 @@ pub fn initialize(info: &ProfilerInfo, setup: &mut Setup, name: &str) -> Result<
         })?;
     }
     if plan.moment.starts_with(WITH_PARTS) {
-        rest::attach(setup)?;
+        rest::attach(setup, detaches)?;
     }
     if plan.ids == Ids::Elsewhere || AT_THE_GATE.contains(&moment()) || needs_a_push() {
         start_worker();

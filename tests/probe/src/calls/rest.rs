@@ -181,6 +181,9 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
+/// These only queue a request, and the module can be unloaded before its turn: no answer for what is gone.
+pub const QUEUED: &[&str] = &["Rejit::request", "Rejit::revert"];
+
 /// Calls on components that `initialize` has attached, at the moments for that.
 fn components() -> Vec<Call> {
     calls! {
@@ -255,7 +258,7 @@ fn setup() -> Vec<Call> {
         Changes Setup::attach = |at| {
             let mut setup = at.setup.borrow_mut();
             let setup = setup.as_mut()?;
-            used(attach(setup).map(drop))
+            used(attach(setup, false))
         };
         Changes Setup::attach_tracing = |at| {
             let mut setup = at.setup.borrow_mut();
@@ -271,13 +274,9 @@ fn setup() -> Vec<Call> {
     }
 }
 
-/// Attaches the components whose functions are called.
-pub fn attach(setup: &mut Setup) -> Result<()> {
-    let edit = |info: &ProfilerInfo, module, method, control: &FunctionControl<'_>| {
-        control.set_il_function_body(&info.il_function_body(module, method)?)
-    };
-    let rejit = setup.attach(Rejit::new(RejitOptions::default(), edit))?;
-    PARTS.rejit.get_or_init(|| rejit);
+/// Attaches the components whose functions are called; those that need ReJIT only if the profiler need not be
+/// able to detach.
+pub fn attach(setup: &mut Setup, detaches: bool) -> Result<()> {
     let sampler = setup.attach(Sampler::new(SamplerOptions::default(), |info, sample| {
         for frame in sample.frames {
             if let Some(function) = frame.function {
@@ -292,19 +291,23 @@ pub fn attach(setup: &mut Setup) -> Result<()> {
         }
     }))?;
     PARTS.cpu_sampler.get_or_init(|| cpu_sampler);
-    let instrumentation = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
-        body.prologue(Fragment::new().nop())?;
-        Ok(())
-    });
-    let instrumentation = setup.attach(instrumentation)?;
-    PARTS.instrumentation.get_or_init(|| instrumentation);
-    let removed = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
-        body.prologue(Fragment::new().nop())?;
-        Ok(())
-    });
-    let removed = setup.attach(removed)?;
-    PARTS.removed.get_or_init(|| removed);
     let heap = setup.attach(HeapRecorder::new())?;
     PARTS.heap.get_or_init(|| heap);
+    if detaches {
+        return Ok(());
+    }
+    let edit = |info: &ProfilerInfo, module, method, control: &FunctionControl<'_>| {
+        control.set_il_function_body(&info.il_function_body(module, method)?)
+    };
+    let rejit = setup.attach(Rejit::new(RejitOptions::default(), edit))?;
+    PARTS.rejit.get_or_init(|| rejit);
+    for part in [&PARTS.instrumentation, &PARTS.removed] {
+        let instrumentation = Instrumentation::new().edit("Probe!Probe.Program.Hot", |body, _| {
+            body.prologue(Fragment::new().nop())?;
+            Ok(())
+        });
+        let instrumentation = setup.attach(instrumentation)?;
+        part.get_or_init(|| instrumentation);
+    }
     Ok(())
 }
