@@ -382,7 +382,8 @@ impl ProfilerInfo {
         self.0.extensions.get()
     }
 
-    /// Counts a suspension of the runtime until the result is dropped. Refused after a detach was requested.
+    /// A suspension of the runtime, until the result is dropped. Refused during another one, and after a detach was
+    /// requested.
     pub(crate) fn begin_suspension(&self, call: &'static str) -> Result<Suspension<'_>> {
         self.0.suspensions.begin(call)?;
         let suspension = Suspension(self);

@@ -1,4 +1,4 @@
-//! [`Suspensions`]: the suspensions of the runtime, and a detach that waits for their end.
+//! [`Suspensions`]: one suspension of the runtime at a time, and a detach that waits for its end.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
@@ -6,7 +6,10 @@ use super::thread_state::may_wait;
 use super::{detaches, lock, wait_while};
 use crate::error::{Error, Hresult, Result};
 
-/// The number of suspensions, and whether the profiler has requested a detach.
+/// Whether the profiler suspends the runtime, and whether it has requested a detach.
+///
+/// There is one suspension at a time: the runtime has a single flag for those of the profiler, which it clears when it
+/// has resumed. A second thread whose suspension begins just then is refused to resume, and the runtime would stay suspended.
 ///
 /// After a detach is granted, the runtime refuses to resume: a runtime that is suspended then would stay
 /// suspended. So a detach waits until there is no suspension, and none begins after the request.
@@ -18,8 +21,8 @@ pub(super) struct Suspensions {
 
 #[derive(Default)]
 struct SuspensionState {
-    /// Current suspensions, and those that are about to begin.
-    count: u32,
+    /// Whether there is a suspension, or one that is about to begin.
+    is_suspended: bool,
     detach: DetachState,
 }
 
@@ -33,19 +36,22 @@ enum DetachState {
 }
 
 impl Suspensions {
-    /// Counts a suspension that is about to begin.
+    /// A suspension is about to begin. An error if there is another one.
     pub(super) fn begin(&self, call: &'static str) -> Result<()> {
         let mut state = lock(&self.state);
         if state.detach != DetachState::NotRequested {
             return Err(detaching(call));
         }
-        state.count += 1;
+        if state.is_suspended {
+            return Err(Error::call(call, Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS));
+        }
+        state.is_suspended = true;
         Ok(())
     }
 
     /// The suspension has ended, or could not begin.
     pub(super) fn end(&self) {
-        lock(&self.state).count -= 1;
+        lock(&self.state).is_suspended = false;
         self.changed.notify_all();
     }
 
@@ -59,7 +65,7 @@ impl Suspensions {
         lock(&self.state).detach == DetachState::Granted
     }
 
-    /// Waits for the end of all suspensions, and requests a detach. An error if a detach is being requested, or
+    /// Waits for the end of a suspension, and requests a detach. An error if a detach is being requested, or
     /// was granted before.
     pub(super) fn detach(
         &self,
@@ -71,7 +77,7 @@ impl Suspensions {
             return Err(detaching(call));
         }
         // If this thread is in cooperative mode, a suspension that begins waits for it.
-        if state.count != 0 && !may_wait() {
+        if state.is_suspended && !may_wait() {
             return Err(Error::rule_with_code(
                 call,
                 "another thread suspends the runtime, and this callback may not wait for it: \
@@ -98,9 +104,9 @@ impl Suspensions {
         wait_while(&self.changed, state, is_requested).detach == DetachState::Granted
     }
 
-    /// Waits for the end of all suspensions, and returns the locked state.
+    /// Waits for the end of a suspension, and returns the locked state.
     fn none(&self) -> MutexGuard<'_, SuspensionState> {
-        wait_while(&self.changed, lock(&self.state), |state| state.count != 0)
+        wait_while(&self.changed, lock(&self.state), |state| state.is_suspended)
     }
 }
 

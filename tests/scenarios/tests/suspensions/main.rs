@@ -17,7 +17,7 @@ use scenario_support::{clsid, log};
 
 pub(crate) use rejits_at_attach::RejitsAtAttach;
 
-/// Runs the task that its client data names: `held`, `forgotten`, `fail`, `sampler`, `delivered`, `thrown`.
+/// Runs the task that its client data names: `held`, `forgotten`, `raced`, `fail`, `sampler`, `delivered`, `thrown`.
 pub(crate) struct Suspends {
     task: Vec<u8>,
     sampler: Option<Arc<Sampler>>,
@@ -112,6 +112,7 @@ impl Profiler for Suspends {
         match &self.task[..] {
             b"held" => hold(&info),
             b"forgotten" => drop(thread::spawn(move || forget(&info))),
+            b"raced" => drop(thread::spawn(move || race(&info))),
             b"sampler" => {
                 let (sampler, samples) = (self.sampler.clone(), Arc::clone(&self.samples));
                 thread::spawn(move || {
@@ -232,6 +233,42 @@ fn hold(info: &ProfilerInfo) {
         };
         log::line(format_args!("refused {:?}", refused.hresult().name()));
     });
+}
+
+/// Two threads suspend the runtime again and again, for as long as it takes to meet.
+fn race(info: &ProfilerInfo) {
+    let ends = Signal::default();
+    let threads: Vec<_> = (0..2)
+        .map(|_| {
+            let (info, ends) = (info.clone(), ends.clone());
+            thread::spawn(move || {
+                known(&info)?;
+                let mut counts = [0; 2];
+                while !ends.0.load(Ordering::SeqCst) {
+                    match info.with_suspended_runtime(|_| Ok(())) {
+                        Ok(()) => counts[0] += 1,
+                        Err(error) if error.is(Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS) => {
+                            counts[1] += 1;
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(counts)
+            })
+        })
+        .collect();
+    thread::sleep(Duration::from_secs(1));
+    ends.set();
+    for raced in threads {
+        match raced.join() {
+            Ok(Ok([done, refused])) => {
+                log::line(format_args!("raced {} {}", done > 0, refused > 0))
+            }
+            Ok(Err(error)) => log::line(format_args!("raced {error}")),
+            Err(_) => log::line("panicked"),
+        }
+    }
+    detach(info);
 }
 
 /// The ways of safe code to keep a destructor from running.

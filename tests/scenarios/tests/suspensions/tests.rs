@@ -51,6 +51,19 @@ fn no_safe_code_leaves_the_runtime_suspended() {
 }
 
 #[test]
+fn threads_that_suspend_at_once_leave_the_runtime_running() {
+    waits().waiting_on_each_runtime(|_, mut program| {
+        program.attach(name_of::<Suspends>(), b"raced").unwrap();
+        assert_eq!(program.ask("work 1"), "worked 111");
+        program.until_logged("dropped");
+        let log = program.works_and_ends_well();
+        assert_logged(&log, &["detach Ok(())"]);
+        let met = log.lines().filter(|line| *line == "raced true true").count();
+        assert_eq!(met, 2, "{log}");
+    });
+}
+
+#[test]
 fn a_profiler_that_fails_to_start_resumes_the_runtime() {
     waits().waiting_on_each_runtime(|_, mut program| {
         let answer = program.attach(name_of::<Suspends>(), b"fail");
