@@ -39,8 +39,8 @@ pub struct Call<'a> {
     frame: Frame<'a>,
     stage: Stage,
     mask: u64,
-    /// Whether another closure of the same call can use the state.
-    keeps: bool,
+    /// Whether one closure of a call can use the state of another.
+    has_state: bool,
     /// Taken from the frame while the closure uses it.
     state: Option<Box<dyn Any>>,
 }
@@ -78,8 +78,16 @@ impl ValueName for usize {
 impl<'a> Call<'a> {
     /// A hook begins.
     #[inline]
-    pub(super) fn new(values: &'a Layout, mut frame: Frame<'a>, stage: Stage, keeps: bool) -> Self {
-        let mut state = frame.take_state();
+    pub(super) fn new(
+        values: &'a Layout,
+        mut frame: Frame<'a>,
+        stage: Stage,
+        has_state: bool,
+    ) -> Self {
+        let mut state = match has_state {
+            true => frame.take_state(),
+            false => None,
+        };
         if stage == Stage::Before && state.is_some() {
             // Left by a call in the same frame that has ended by an exception.
             state = None;
@@ -89,7 +97,7 @@ impl<'a> Call<'a> {
             frame,
             stage,
             mask: 0,
-            keeps,
+            has_state,
             state,
         }
     }
@@ -116,7 +124,8 @@ impl<'a> Call<'a> {
 
     /// Keeps the state for the next closure of the call, if there is one.
     fn end_state(&mut self, is_over: bool) {
-        if self.keeps && !is_over {
+        let can_keep = matches!(self.stage, Stage::Before | Stage::Exception);
+        if self.has_state && can_keep && !is_over {
             self.frame.put_state_back(self.state.take());
         }
     }

@@ -22,6 +22,8 @@ mod call;
 
 mod site;
 
+mod hook;
+
 #[allow(unsafe_code, reason = "is called by IL")]
 mod entry;
 mod plan;

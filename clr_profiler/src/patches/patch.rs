@@ -7,6 +7,7 @@ use super::around;
 use super::call::Call;
 use super::callers;
 use super::counter::{Counter, Recorder};
+use super::hook::{self, After, Before, Exception};
 use super::operations::Operation;
 use super::site::{Hooks, Site};
 use super::slot::Stage;
@@ -111,7 +112,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.before = Some(Box::new(hook));
+        self.hooks.before = Some(hook::at::<Before>(hook));
         self.hooks.replaces = false;
         self
     }
@@ -124,7 +125,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.before = Some(Box::new(hook));
+        self.hooks.before = Some(hook::at::<Before>(hook));
         self.hooks.replaces = true;
         self
     }
@@ -134,7 +135,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.after = Some(Box::new(hook));
+        self.hooks.after = Some(hook::at::<After>(hook));
         self
     }
 
@@ -144,7 +145,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.exception = Some(Box::new(hook));
+        self.hooks.exception = Some(hook::at::<Exception>(hook));
         self
     }
 

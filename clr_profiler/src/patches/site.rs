@@ -2,22 +2,26 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::call::Call;
+use super::frame::Frame;
 use super::slot::{Kind, Layout, Slot, Stage, bits};
 use crate::error::Result;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::rewrite::RewriteContext;
 use crate::runtime::{ProfilerInfo, lock, silence_where};
 
-/// A closure of a patch.
-pub(super) type Hook = dyn Fn(&mut Call<'_>) -> Result<()> + Send + Sync;
+/// A closure of a patch. The closure itself is a part of the function, so that a call goes through one pointer.
+pub(super) trait Hook: Send + Sync {
+    /// Calls the closure. Returns the [`bits`] by which the IL continues: 0 if it has failed, so that the method runs as
+    /// without it.
+    fn run(&self, site: &Site, frame: Frame<'_>) -> u64;
+}
 
 /// The closures of a patch.
 #[derive(Default)]
 pub(super) struct Hooks {
-    pub(super) before: Option<Box<Hook>>,
-    pub(super) after: Option<Box<Hook>>,
-    pub(super) exception: Option<Box<Hook>>,
+    pub(super) before: Option<Box<dyn Hook>>,
+    pub(super) after: Option<Box<dyn Hook>>,
+    pub(super) exception: Option<Box<dyn Hook>>,
     /// Whether the method's code is skipped unless `before` fails.
     pub(super) replaces: bool,
     /// Whether objects are passed.
@@ -28,7 +32,7 @@ pub(super) struct Hooks {
 
 impl Hooks {
     #[inline]
-    pub(super) fn of(&self, stage: Stage) -> Option<&Hook> {
+    pub(super) fn of(&self, stage: Stage) -> Option<&dyn Hook> {
         match stage {
             Stage::Before => self.before.as_deref(),
             Stage::After => self.after.as_deref(),
@@ -59,14 +63,10 @@ impl Hooks {
         self.has(Stage::Before) && (self.has(Stage::After) || self.has(Stage::Exception))
     }
 
-    /// Whether a state is kept after a stage.
-    #[inline]
-    pub(super) fn keeps(&self, stage: Stage) -> bool {
-        match stage {
-            Stage::Before => self.after.is_some() || self.exception.is_some(),
-            Stage::Exception => true,
-            Stage::After | Stage::Abandoned => false,
-        }
+    /// Whether a state that one closure keeps can be used by another.
+    fn has_state(&self) -> bool {
+        let (before, exception) = (self.has(Stage::Before), self.has(Stage::Exception));
+        self.has(Stage::After) && (before || exception) || before && exception
     }
 
     /// The decisions that do not depend on the closure of a stage.
@@ -83,6 +83,8 @@ impl Hooks {
 pub(super) struct Site {
     pub(super) layout: Layout,
     pub(super) hooks: Arc<Hooks>,
+    /// Whether a state that one closure keeps can be used by another; otherwise frames have none.
+    pub(super) has_state: bool,
 }
 
 /// The runtime whose threads run closures.
@@ -123,6 +125,7 @@ pub(super) fn site(
     let site: &'static Site = Box::leak(Box::new(Site {
         layout,
         hooks: Arc::clone(hooks),
+        has_state: hooks.has_state(),
     }));
     sites.push(site);
     Ok(site)
