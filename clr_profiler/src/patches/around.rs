@@ -7,6 +7,7 @@ use super::operations::{Operation, Operations};
 use super::plan;
 use super::site::{Hooks, Site};
 use super::slot::{Stage, bits, words};
+use super::zeros::{self, Zero};
 use crate::error::{Error, Result};
 use crate::rewrite::RewriteContext;
 use clr_profiler_il::body::MethodBody;
@@ -48,9 +49,44 @@ pub(super) fn apply(
         wrap = wrap.local(pinned);
     }
     let generator = Arc::new(generator);
+    let zeros = zeros::of_body(body);
+    if let Some(zeros) = zeros.clone() {
+        wrap = with_zeros(wrap, cx, &generator, zeros)?;
+    }
     let wrap = wrapped(operations.begin(wrap), &generator);
     body.wrap(&operations.end(wrap), &cx.shape()?)?;
+    if zeros.is_some() {
+        body.set_init_locals(false);
+    }
     Ok(())
+}
+
+/// Writes the zeros on which the method's code and that of the patch count.
+fn with_zeros(
+    wrap: Wrap,
+    cx: &mut RewriteContext<'_>,
+    generator: &Arc<Generator>,
+    zeros: Vec<(u16, Zero)>,
+) -> Result<Wrap> {
+    let result = cx.return_type()?;
+    let result = match result.is_void() {
+        true => Zero::Reference,
+        false => Zero::of(cx, result.unmodified())?,
+    };
+    let has_state = generator.site.has_state;
+    Ok(wrap.before(move |code, method| {
+        for (local, zero) in &zeros {
+            zero.write(code, *local);
+        }
+        if let Some(local) = method.result {
+            result.write(code, local);
+        }
+        if has_state {
+            code.ldc_i4(0).stloc(method.local(IS_OVER));
+            address(code, &Locals::of(method), words::STATE);
+            code.ldc_i8(0).stind_i8();
+        }
+    }))
 }
 
 /// Gives the wrap its parts.

@@ -33,6 +33,8 @@ mod code;
 mod callers;
 mod operations;
 
+mod zeros;
+
 mod around;
 
 mod patch;
