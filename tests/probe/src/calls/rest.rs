@@ -181,7 +181,7 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
-/// These only queue a request, and the module can be unloaded before its turn: no answer for what is gone.
+/// These only queue a request, and the module can be unloaded before its turn: there is no answer for unloaded ones.
 pub const QUEUED: &[&str] = &["Rejit::request", "Rejit::revert"];
 
 /// Calls on components that `initialize` has attached, at the moments for that.
