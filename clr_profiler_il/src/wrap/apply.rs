@@ -114,9 +114,9 @@ fn allot<'a>(
 
 /// Whether new code may read a new local before it is written.
 fn may_read_unwritten(wrap: &Wrap, wrapped: &WrappedMethod<'_>) -> bool {
-    let finally = !wrap.finally.is_empty();
-    let result = wrapped.result.is_some() && (finally || wrap.returns_by_itself());
-    let exception = wrapped.exception.is_some() && (finally || !wrap.after.is_empty());
+    let ends = !wrap.fault.is_empty() || !wrap.finally.is_empty();
+    let result = wrapped.result.is_some() && (ends || wrap.returns_by_itself());
+    let exception = wrapped.exception.is_some() && (ends || !wrap.after.is_empty());
     result || exception || !wrap.locals.is_empty()
 }
 
@@ -142,8 +142,10 @@ impl Assembly<'_> {
         let exit = parts.exit.as_ref().map(|_| self.new_label());
         self.exit = exit;
         let returned = parts.returned.as_ref().map(|_| self.new_label());
-        let protected =
-            parts.finally.is_some() || parts.filter.is_some() || !parts.catches.is_empty();
+        let protected = parts.fault.is_some()
+            || parts.finally.is_some()
+            || parts.filter.is_some()
+            || !parts.catches.is_empty();
 
         let filter = match parts.filter {
             Some(part) => Some(self.filter(&part)?),
@@ -161,6 +163,7 @@ impl Assembly<'_> {
             self.body.code.place_label(label, first);
             behind_catches = Some(first);
         }
+        let fault = parts.fault.map(|part| self.append(&part)).transpose()?;
         let finally = parts.finally.map(|part| self.append(&part)).transpose()?;
         let exit_node = parts.exit.map(|part| self.append(&part)).transpose()?;
         if let (Some(label), Some(node)) = (exit, exit_node) {
@@ -172,7 +175,7 @@ impl Assembly<'_> {
         self.insert(self.start, &parts.head)?;
 
         let after = exit_node.unwrap_or(END);
-        let behind_catches = behind_catches.or(finally).unwrap_or(after);
+        let behind_catches = behind_catches.or(fault).or(finally).unwrap_or(after);
         let mut catches = catches.into_iter().peekable();
         let first_catch = catches.peek().map_or(behind_catches, |&(_, node)| node);
         let first_handler = filter.map_or(first_catch, |(node, _)| node);
@@ -190,6 +193,10 @@ impl Assembly<'_> {
             let end = catches.peek().map_or(behind_catches, |&(_, node)| node);
             let bounds = self.bounds(first_handler, (node, end));
             self.clause(ClauseKind::Catch, Some(name), bounds);
+        }
+        if let Some(node) = fault {
+            let bounds = self.bounds(node, (node, finally.unwrap_or(after)));
+            self.clause(ClauseKind::Fault, None, bounds);
         }
         if let Some(node) = finally {
             let bounds = self.bounds(node, (node, after));

@@ -76,18 +76,19 @@
 //!             ...
 //! returned:   on_return, replace_result; leave to exit
 //!         }
+//!         fault { fault }
 //!         finally { finally }
 //! exit:   after; load the result; ret
 //! ```
 //!
 //! Parts that are not given generate no code. These parts run in each case:
 //!
-//! | The method's code | `on_return` | `on_exception` | `finally` | `after` |
-//! |---|---|---|---|---|
-//! | returns | yes | | yes | yes |
-//! | throws, rethrown or not caught | | if caught | yes | |
-//! | throws, swallowed | | yes | yes | yes |
-//! | is skipped | | | | yes |
+//! | The method's code | `on_return` | `on_exception` | `fault` | `finally` | `after` |
+//! |---|---|---|---|---|---|
+//! | returns | yes | | | yes | yes |
+//! | throws, rethrown or not caught | | if caught | yes | yes | |
+//! | throws, swallowed | | yes | | yes | yes |
+//! | is skipped | | | | | yes |
 //!
 //! `observe_exception` runs before any other part when an exception leaves the method's code,
 //! during the first pass, while the runtime searches for a handler: nothing has been unwound, and
@@ -95,7 +96,7 @@
 //! the `finally` blocks in the method's code then run before the filters of its callers.
 //!
 //! An exception in `on_return` is not an exception of the method: no `on_exception` sees it, but
-//! `finally` runs. An exception in `before` propagates to the caller. To keep exceptions of added
+//! `fault` and `finally` run. An exception in `before` propagates to the caller. To keep exceptions of added
 //! code from the program, put the code into a [`try_block`](Fragment::try_block): the stack is
 //! empty at the start of a part, and must be empty at its end.
 //!
@@ -191,6 +192,7 @@ pub struct Wrap {
     catches: Vec<Catch>,
     on_return: Vec<Code>,
     replace_result: Vec<LocalCode>,
+    fault: Vec<Code>,
     finally: Vec<Code>,
     after: Vec<Code>,
     tail_calls: TailCalls,
@@ -309,6 +311,18 @@ impl Wrap {
         self
     }
 
+    /// Runs code when an exception leaves the method's code, after `on_return` or `on_exception` and before `finally`, while the
+    /// frames are unwound. It cannot catch the exception, and has no access to it.
+    ///
+    /// It costs less than `finally` in calls that return.
+    pub fn fault(
+        mut self,
+        code: impl Fn(&mut Fragment, &WrappedMethod<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.fault.push(Arc::new(code));
+        self
+    }
+
     /// Runs code however control leaves the method's code, after `on_return` or `on_exception`.
     pub fn finally(
         mut self,
@@ -353,6 +367,7 @@ impl fmt::Debug for Wrap {
             .field("on_return", &self.on_return.len())
             .field("replace_result", &self.replace_result.len())
             .field("on_exception", &caught.collect::<Vec<_>>())
+            .field("fault", &self.fault.len())
             .field("finally", &self.finally.len())
             .field("after", &self.after.len())
             .field("tail_calls", &self.tail_calls)

@@ -18,6 +18,7 @@ pub(super) struct Parts {
     pub(super) filter: Option<Part>,
     pub(super) catches: Vec<(TypeName, Part)>,
     pub(super) returned: Option<Part>,
+    pub(super) fault: Option<Part>,
     pub(super) finally: Option<Part>,
     pub(super) exit: Option<Part>,
 }
@@ -45,7 +46,13 @@ pub(super) struct Builder<'a, 'b> {
 impl Wrap {
     /// Whether there is code after the method's code.
     pub(super) fn has_code_after(&self) -> bool {
-        let after = [&self.on_return, &self.finally, &self.after, &self.skip_if];
+        let after = [
+            &self.on_return,
+            &self.fault,
+            &self.finally,
+            &self.after,
+            &self.skip_if,
+        ];
         self.has_exception()
             || !self.replace_result.is_empty()
             || after.into_iter().any(|codes| !codes.is_empty())
@@ -71,16 +78,20 @@ impl Builder<'_, '_> {
                 filter: None,
                 catches: Vec::new(),
                 returned: None,
+                fault: None,
                 finally: None,
                 exit: None,
             });
         }
-        let finally = self.finally()?;
+        let [fault, finally] =
+            [&self.wrap.fault, &self.wrap.finally].map(|codes| self.always(codes));
+        let (fault, finally) = (fault?, finally?);
         Ok(Parts {
             head,
             filter: self.filter()?,
             catches: self.catches()?,
-            returned: self.returned(finally.is_some())?,
+            returned: self.returned(fault.is_some() || finally.is_some())?,
+            fault,
             finally,
             exit: self.exit()?,
         })
@@ -180,9 +191,10 @@ impl Builder<'_, '_> {
         part.checked().map(Some)
     }
 
-    fn finally(&self) -> Result<Option<Part>, EditError> {
+    /// The handler of a `fault` or `finally` clause.
+    fn always(&self, codes: &[Code]) -> Result<Option<Part>, EditError> {
         let mut part = Part::new();
-        self.run(&mut part.code, Role::Handler, &self.wrap.finally)?;
+        self.run(&mut part.code, Role::Handler, codes)?;
         if part.code.is_empty() {
             return Ok(None);
         }

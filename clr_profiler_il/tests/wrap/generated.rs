@@ -225,13 +225,14 @@ fn parts() -> impl Strategy<Value = Parts> {
         Just(Some(Caught::Swallow))
     ];
     let skip = prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)];
-    (any::<[bool; 6]>(), caught, skip).prop_map(|(bits, caught, skip)| Parts {
+    (any::<[bool; 7]>(), caught, skip).prop_map(|(bits, caught, skip)| Parts {
         before: bits[0],
         on_return: bits[1],
         finally: bits[2],
         after: bits[3],
         replace_result: bits[4],
         observe: bits[5],
+        fault: bits[6],
         caught,
         skip,
     })

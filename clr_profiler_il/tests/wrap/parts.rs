@@ -32,6 +32,7 @@ pub(crate) struct Parts {
     pub(crate) replace_result: bool,
     pub(crate) observe: bool,
     pub(crate) caught: Option<Caught>,
+    pub(crate) fault: bool,
     pub(crate) finally: bool,
     pub(crate) after: bool,
 }
@@ -47,6 +48,7 @@ impl Parts {
         replace_result: false,
         observe: true,
         caught: Some(Caught::Rethrow),
+        fault: false,
         finally: true,
         after: true,
     };
@@ -92,6 +94,9 @@ impl Parts {
                 note(code);
             });
         }
+        if self.fault {
+            wrap = wrap.fault(|code, _| trace(code, 106));
+        }
         if self.finally {
             wrap = wrap.finally(|code, _| trace(code, 103));
         }
@@ -135,6 +140,9 @@ impl Parts {
             }
             Outcome::Endless => {}
         }
+        let is_thrown =
+            matches!(outcome, Outcome::Threw(_)) && self.caught != Some(Caught::Swallow);
+        add(self.fault && is_thrown, &[106]);
         add(self.finally && outcome != Outcome::Endless, &[103]);
         if matches!(outcome, Outcome::Threw(_)) && self.caught == Some(Caught::Swallow) {
             // Zero, or the value that was stored in case the method is skipped.

@@ -356,6 +356,13 @@ fn locals_are_zero_only_where_that_matters() {
         ),
         (
             Parts {
+                fault: true,
+                ..none
+            },
+            true,
+        ),
+        (
+            Parts {
                 caught: rethrow,
                 after: true,
                 ..none

@@ -165,7 +165,7 @@ const SHAPES: [(&str, bool, Build); 17] = [
 
 fn ways() -> Vec<Parts> {
     let mut ways = Vec::new();
-    for bits in 0..64 {
+    for bits in 0..128 {
         for caught in [None, Some(Caught::Rethrow), Some(Caught::Swallow)] {
             for skip in [None, Some(false), Some(true)] {
                 ways.push(Parts {
@@ -175,6 +175,7 @@ fn ways() -> Vec<Parts> {
                     after: bits & 8 != 0,
                     replace_result: bits & 16 != 0,
                     observe: bits & 32 != 0,
+                    fault: bits & 64 != 0,
                     caught,
                     skip,
                 });

@@ -475,9 +475,14 @@ fn some_wrap(input: &mut Unstructured<'_>) -> Wrap {
     }
     if parts & 16 != 0 {
         let code = code();
-        wrap = wrap.finally(move |out, _| {
-            out.append(&code);
-        });
+        wrap = match parts & 8 != 0 {
+            true => wrap.fault(move |out, _| {
+                out.append(&code);
+            }),
+            false => wrap.finally(move |out, _| {
+                out.append(&code);
+            }),
+        };
     }
     if parts & 32 != 0 {
         let code = code();
