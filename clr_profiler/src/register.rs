@@ -57,6 +57,25 @@
 /// that claims one as the second does not start, with an error that names both; the others run. A detach is refused,
 /// because it would detach all of them. Flags that change how the program runs, such as
 /// [`EventMask::DISABLE_INLINING`](crate::EventMask::DISABLE_INLINING), affect all.
+///
+/// # Next to another one
+///
+/// `notification(clsid = .., A)` offers `A` a second time, as a notification profiler whatever its
+/// [`load_as_notification_only`](crate::Profiler::load_as_notification_only) returns: the class id that the runtime is
+/// given chooses between the main profiler and one with fewer rights, which .NET 5 and newer load next to the main one.
+///
+/// ```
+/// # use clr_profiler::prelude::*;
+/// # struct ModuleLogger;
+/// # #[profiler(clsid = "B0B1B2B3-0000-4000-8000-000000000007")]
+/// # impl Profiler for ModuleLogger {
+/// #     fn initialize(_info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> { Ok(ModuleLogger) }
+/// # }
+/// register!(
+///     ModuleLogger,
+///     notification(clsid = "B0B1B2B3-0000-4000-8000-000000000008", ModuleLogger),
+/// );
+/// ```
 #[macro_export]
 macro_rules! register {
     () => {
@@ -152,6 +171,24 @@ macro_rules! __classes {
             $($done,)*
             $crate::__private::Class::composed_as_first($crate::__classes!(@members $($of),+)),
         ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] notification(clsid = $clsid:literal, $of:ty $(,)?) $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::notification::<$of>($crate::__private::class_id($clsid)),
+        ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] notification(clsid = $clsid:expr, $of:ty $(,)?) $(, $($rest:tt)*)?) => {
+        $crate::__classes!([
+            $($done,)*
+            $crate::__private::Class::notification::<$of>($clsid),
+        ] $($($rest)*)?)
+    };
+    ([$($done:expr,)*] notification($($other:tt)*) $($rest:tt)*) => {
+        ::core::compile_error!(
+            "name one profiler and a class id for it as a notification profiler: \
+             `notification(clsid = \"..\", MyProfiler)`"
+        )
     };
     ([$($done:expr,)*] $profiler:ty $(, $($rest:tt)*)?) => {
         $crate::__classes!([

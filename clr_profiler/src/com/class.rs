@@ -76,6 +76,16 @@ impl Class {
         }
     }
 
+    /// The class of the profiler `P` as a notification profiler, with a class id of its own.
+    #[must_use]
+    pub const fn notification<P: ProfilerClass>(clsid: Uuid) -> Self {
+        Self {
+            clsid,
+            load_as_notification_only: || true,
+            ..Self::of::<P>()
+        }
+    }
+
     /// The class of several profilers that run as one.
     #[must_use]
     pub const fn composed(clsid: Uuid, members: &'static [Self]) -> Self {

@@ -232,6 +232,10 @@ pub(super) fn failed(
     cause: FailureCause,
     disabled: bool,
 ) {
+    // The callback was under way when the runtime shut down, and its calls have been refused since then.
+    if matches!(cause, FailureCause::Error(_)) && live.info.is_closed() {
+        return;
+    }
     let failure = Failure {
         disabled,
         ..Failure::in_callback(callback, cause)

@@ -125,7 +125,7 @@ pub(super) fn last_with_inliners(
 pub(crate) fn note_earlier_unloads(info: &ProfilerInfo) {
     // Without an answer, the calls that depend on it are refused.
     if has_code(info, "System.Reflection.LoaderAllocatorScout", "Finalize").unwrap_or(true) {
-        seen::has_unloaded_before();
+        seen::note_unloads();
     }
 }
 

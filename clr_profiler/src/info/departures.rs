@@ -10,7 +10,7 @@ use super::{CorProfilerInfo, ProfilerInfo, modules_of_class, modules_of_function
 use crate::ids::{ClassId, FunctionId, ModuleId, ThreadId};
 use crate::lifetimes::audience::{self, Leaving};
 use crate::lifetimes::seen::{self, Kind};
-use crate::lifetimes::{threads, wait_for_calls, wait_for_calls_with_thread};
+use crate::lifetimes::{self, threads, wait_for_calls_with_thread};
 
 /// How long to wait for calls. They take much less, unless the profiler's own code runs within one: that must
 /// not block the program.
@@ -85,10 +85,7 @@ fn invalidate_thread(thread: usize) {
 
 /// Waits for the calls that may not have seen the records before it.
 pub(crate) fn wait() {
-    if let Some(waited) = wait_for_calls(Some(PATIENCE)) {
-        seen::free_retired(&waited);
-        threads::free_retired(&waited);
-    }
+    lifetimes::wait_and_free(PATIENCE);
 }
 
 /// Determines the modules on which each seen id depends.

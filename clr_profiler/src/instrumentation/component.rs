@@ -113,10 +113,15 @@ impl Component for Instrumentation {
             rejit.request(rejits);
         }
         shared.check_uses(module)?;
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(Error::other(problems.join("; "))),
+        if problems.is_empty() {
+            return Ok(());
         }
+        let error = Error::other(problems.join("; "));
+        let mut table = lock(&shared.table);
+        for problem in problems {
+            table.reported(problem);
+        }
+        Err(error)
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
@@ -209,9 +214,12 @@ impl Component for Instrumentation {
         if is_first {
             shared.finish(key, name, &result);
         }
-        match shared.description.reports(&rules) && is_first {
-            true => result.map(drop),
-            false => Ok(()),
+        match result {
+            Err(error) if shared.description.reports(&rules) && is_first => {
+                lock(&shared.table).reported(error.to_string());
+                Err(error)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -294,7 +302,10 @@ impl Component for Instrumentation {
             .shared
             .get()
             .is_some_and(|shared| shared.description.report.is_some());
-        words.extend(outcomes.failures().filter(|_| !is_reported));
+        if let Some(shared) = self.shared.get().filter(|_| !is_reported) {
+            let table = lock(&shared.table);
+            words.extend(outcomes.failures(|problem| table.was_reported(problem)));
+        }
         match words.is_empty() {
             true => Ok(()),
             false => Err(Error::other(words.join("; "))),

@@ -9,6 +9,7 @@ mod component;
 mod outcome;
 mod rules;
 mod search;
+mod selected;
 mod shared;
 mod table;
 
@@ -16,18 +17,21 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
+use crate::ids::ModuleId;
 use crate::rejit::{Rejit, RejitState};
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
-use crate::runtime::lock;
+use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::pattern::MethodPatterns;
 use clr_profiler_il::symbol::MethodSymbol;
+use clr_profiler_il::token::MethodDef;
 use clr_profiler_il::wrap::Wrap;
 
-pub use outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
+pub use outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
 pub use rules::IntoPatterns;
 pub(crate) use rules::{Group, is_framework, parsed_patterns};
+pub use selected::SelectedMethod;
 
 use rules::{Change, Description};
 use shared::Shared;
@@ -173,17 +177,42 @@ impl Instrumentation {
         self
     }
 
-    /// Adds a rule that edits, after those with a lower priority or the same one: [`edit`](Self::edit) has the priority 0. It says
+    /// Adds a rule as [`edit`](Self::edit) does, whose code does not call the [helper](Self::helper): for methods of modules that cannot
+    /// load it, such as the core library, in the same component.
+    pub fn edit_without_helper(
+        mut self,
+        patterns: impl IntoPatterns,
+        edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let change = Change::Edit(Arc::new(edit));
+        self.description.add_without_helper(patterns, change);
+        self
+    }
+
+    /// Adds a rule as [`edit`](Self::edit) does, for methods of libraries that a program need not have: patterns that match
+    /// nothing are not reported.
+    pub fn edit_where_present(
+        mut self,
+        patterns: impl IntoPatterns,
+        edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let change = Change::Edit(Arc::new(edit));
+        self.description.add_optional(patterns, change);
+        self
+    }
+
+    /// Adds a rule of a patch, after those with a lower priority or the same one: [`edit`](Self::edit) has the priority 0. It says
     /// whether the rule keeps the code of the method from running.
     pub(crate) fn edit_with_priority(
         mut self,
-        (priority, replaces): (i32, bool),
+        order: (i32, bool),
+        way: PatchWay,
         patterns: Result<Arc<MethodPatterns>>,
         edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         let change = Change::Edit(Arc::new(edit));
         self.description
-            .add_with(priority, replaces, patterns, change);
+            .add_with(order, Some(way), patterns, change);
         self
     }
 
@@ -212,7 +241,9 @@ impl Instrumentation {
         self.description.replace_group(&group);
         for (part, patterns) in (first..).zip(patterns) {
             let change = Change::Part(Arc::clone(&group), part);
-            self.description.add_with(0, false, Ok(patterns), change);
+            let patterns = Ok(patterns);
+            self.description
+                .add_with((0, false), None, patterns, change);
         }
         self
     }
@@ -295,6 +326,59 @@ impl Instrumentation {
         report: impl Fn(&MethodOutcome, Option<&Rewritten>) + Send + Sync + 'static,
     ) -> Self {
         self.description.report = Some(Arc::new(report));
+        self
+    }
+
+    /// Has a function choose the methods of a module that are changed, among those that the patterns select.
+    ///
+    /// For selections that depend on a module as a whole, such as on its PDB. It runs once for each module with selected methods, when the
+    /// module is loaded or the profiler was attached, and before any of its methods is changed. Methods that it leaves out stay as
+    /// if no pattern had matched them, and so does the whole module if it fails. For methods of modules that the program builds at run time
+    /// it is not asked.
+    ///
+    /// ```
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::instrumentation::Instrumentation;
+    /// use clr_profiler::prelude::*;
+    ///
+    /// // Only modules whose lines are known.
+    /// let instrumentation = Instrumentation::new()
+    ///     .choose(|info, module, methods| {
+    ///         let path = info.module_info(module)?.name;
+    ///         let has_pdb = std::path::Path::new(&path).with_extension("pdb").exists();
+    ///         Ok(if has_pdb { methods.to_vec() } else { Vec::new() })
+    ///     })
+    ///     .edit("Shop.**", |body, _| {
+    ///         body.prologue(Fragment::new().nop())?;
+    ///         Ok(())
+    ///     });
+    /// ```
+    pub fn choose(
+        mut self,
+        choose: impl Fn(&ProfilerInfo, ModuleId, &[MethodDef]) -> Result<Vec<MethodDef>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.description.choice = Some(Arc::new(choose));
+        self
+    }
+
+    /// Leaves those selected methods alone for which `is_excepted` returns true, as if no pattern matched them: they may be inlined, and keep their
+    /// precompiled code. It runs when a module is loaded, for each selected method.
+    /// Rules [without a helper](Self::edit_without_helper) change their methods nevertheless.
+    ///
+    /// ```
+    /// use clr_profiler::instrumentation::Instrumentation;
+    ///
+    /// let instrumentation = Instrumentation::new()
+    ///     .except(|method| method.il_body().is_ok_and(|body| body.len() < 16));
+    /// ```
+    pub fn except(
+        mut self,
+        is_excepted: impl Fn(&SelectedMethod<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.description.except = Some(Arc::new(is_excepted));
         self
     }
 
@@ -384,6 +468,26 @@ impl Instrumentation {
             rejit.revert(revert);
         }
         shared.set_back(set_back);
+        Ok(())
+    }
+
+    /// Applies the rules to methods again that they have changed, for the next compilations: of later tiers, for example.
+    ///
+    /// The closures of the rules may decide differently than before. A method that they leave alone gets its original IL, and may be
+    /// inlined by code that is compiled later. Code that exists keeps its IL until its method is compiled again, as after
+    /// [`remove`](Self::remove). Methods that ReJIT changes, and those of a profiler that is attached to a running program, stay as
+    /// they are.
+    ///
+    /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: any but during a GC, and not in a rule.
+    ///
+    /// # Errors
+    ///
+    /// That the component is not attached. Errors of single methods are among the [problems](Outcomes::problems).
+    pub fn renew(&self, methods: &[(ModuleId, MethodDef)]) -> Result<()> {
+        let Some(shared) = self.shared.get() else {
+            return Err(Error::rule("Instrumentation::renew", "it is not attached"));
+        };
+        shared.renew(methods);
         Ok(())
     }
 

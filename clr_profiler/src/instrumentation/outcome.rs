@@ -18,7 +18,8 @@ pub enum MethodState {
     /// The rules have left its IL as it was.
     Unchanged,
     /// Its next call loads the [helper](super::Instrumentation::helper), or a call is at it: its module was loaded before
-    /// the profiler was attached. It gets its new IL after that.
+    /// the profiler was attached. It gets its new IL after that. Of the core library: it has its new IL, and the program has not loaded
+    /// its [patches](PatchWay::Slot) yet.
     AwaitsHelper,
     /// It cannot be instrumented, and keeps its IL.
     Refused(NotInstrumentable),
@@ -44,6 +45,40 @@ impl MethodState {
     }
 }
 
+/// How the code of a method reaches its patches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PatchWay {
+    /// The method calls them, for all of its callers.
+    Method,
+    /// The method calls them by addresses, for all of its callers: patches in C# of the core library, which cannot refer to their
+    /// assembly. The program stores the addresses when it loads the patches; until then, the method runs its original code.
+    Slot,
+    /// The method calls other methods, and the patches are around these calls.
+    Calls,
+}
+
+impl PatchWay {
+    /// One word, as in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Method => "method",
+            Self::Slot => "slot",
+            Self::Calls => "calls",
+        }
+    }
+
+    /// As in the table.
+    fn description(&self) -> &'static str {
+        match self {
+            Self::Method => "patched itself, for all callers",
+            Self::Slot => "patched itself by addresses, for all callers",
+            Self::Calls => "patched at its calls of other methods",
+        }
+    }
+}
+
 /// The outcome of one selected method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -62,6 +97,18 @@ pub struct MethodOutcome {
     pub problem: Option<String>,
     /// Which of several patches runs that [replace](crate::patches::Patch::replace) its code.
     pub conflict: Option<String>,
+    /// How it reaches its [patches](crate::patches), if it has any, in order.
+    pub ways: Vec<PatchWay>,
+}
+
+impl MethodOutcome {
+    fn is_patched(&self, way: PatchWay) -> bool {
+        let has_new_il = matches!(
+            self.state,
+            MethodState::Instrumented | MethodState::AwaitsHelper
+        );
+        has_new_il && self.ways.contains(&way)
+    }
 }
 
 /// The number of methods that a pattern has matched.
@@ -111,11 +158,12 @@ impl Outcomes {
         unmatched.map(|of| &of.pattern)
     }
 
-    /// The methods that could not be rewritten and the assemblies with problems, in words; of each kind the first.
-    pub(super) fn failures(&self) -> Option<String> {
+    /// The methods that could not be rewritten and the assemblies with problems, in words; of each kind the first that was not
+    /// reported.
+    pub(super) fn failures(&self, was_reported: impl Fn(&str) -> bool) -> Option<String> {
         let mut failed = self.methods.iter().filter_map(|method| {
             let problem = method.problem.as_ref()?;
-            Some((method, problem))
+            (!was_reported(problem)).then_some((method, problem))
         });
         let mut words = Vec::new();
         if let Some((method, problem)) = failed.next() {
@@ -128,11 +176,20 @@ impl Outcomes {
                 ),
             });
         }
-        words.extend(self.problems.first().cloned());
+        let mut problems = self.problems.iter();
+        words.extend(problems.find(|one| !was_reported(one)).cloned());
         (!words.is_empty()).then(|| words.join("; "))
     }
 
-    /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state`, `problem` and `conflict`, `patterns` with
+    /// The number of methods that reach patches in this way, of those that have their new IL.
+    #[must_use]
+    pub fn patched(&self, way: PatchWay) -> usize {
+        let methods = self.methods.iter();
+        let patched = methods.filter(|method| method.is_patched(way));
+        patched.count()
+    }
+
+    /// All of it as one object: `methods` with `assembly`, `method`, `token`, `state`, `problem`, `conflict` and `ways`, `patterns` with
     /// `pattern` and `methods`, `callees` with `pattern` and `calls`, `problems`, and `unloaded`.
     ///
     /// ```
@@ -159,6 +216,11 @@ impl Outcomes {
                     let _ = write!(json, ",\"{name}\":");
                     text(json, value);
                 }
+            }
+            if !method.ways.is_empty() {
+                json.push_str(",\"ways\":[");
+                separated(json, &method.ways, |json, way| text(json, way.name()));
+                json.push(']');
             }
             json.push('}');
         });
@@ -222,6 +284,9 @@ impl fmt::Display for Outcomes {
             for text in method.problem.iter().chain(&method.conflict) {
                 writeln!(f, "{:<13} {text}", "")?;
             }
+            for way in method.ways.iter().filter(|way| method.is_patched(**way)) {
+                writeln!(f, "{:<13} {}", "", way.description())?;
+            }
         }
         for problem in &self.problems {
             writeln!(f, "{:<13} {problem}", "failed")?;
@@ -263,6 +328,10 @@ mod tests {
             state,
             problem: problem.map(str::to_owned),
             conflict: None,
+            ways: match name {
+                "A.B()" => vec![PatchWay::Slot, PatchWay::Calls],
+                _ => vec![PatchWay::Method],
+            },
         };
         let pattern = |text: &str, methods| PatternMatches {
             pattern: text.parse().unwrap(),
@@ -285,7 +354,8 @@ mod tests {
     fn a_table_says_what_has_become_of_methods_and_patterns() {
         assert_eq!(
             outcomes().to_string(),
-            "instrumented  Shop!A.B()\n\
+            "instrumented  Shop!A.B()\n              patched itself by addresses, for all callers\n\
+             \x20             patched at its calls of other methods\n\
              refused       Shop!A.C()\n              no \"vararg\"\n\u{1}\n\
              failed        Late: too late\n\
              matched none  A.D\n\
@@ -299,9 +369,9 @@ mod tests {
         assert_eq!(
             outcomes().to_json(),
             "{\"methods\":[{\"assembly\":\"Shop\",\"method\":\"A.B()\",\"token\":\"0x06000001\",\
-             \"state\":\"instrumented\"},{\"assembly\":\"Shop\",\"method\":\"A.C()\",\
+             \"state\":\"instrumented\",\"ways\":[\"slot\",\"calls\"]},{\"assembly\":\"Shop\",\"method\":\"A.C()\",\
              \"token\":\"0x06000002\",\"state\":\"refused\",\
-             \"problem\":\"no \\\"vararg\\\"\\n\\u0001\"}],\
+             \"problem\":\"no \\\"vararg\\\"\\n\\u0001\",\"ways\":[\"method\"]}],\
              \"patterns\":[{\"pattern\":\"A.*\",\"methods\":2},{\"pattern\":\"A.D\",\"methods\":0}],\
              \"callees\":[{\"pattern\":\"A.E\",\"calls\":1}],\
              \"problems\":[\"Late: too late\"],\"unloaded\":3}"

@@ -3,9 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::MethodOutcome;
+use super::outcome::PatchWay;
+use super::{MethodOutcome, SelectedMethod};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
+use crate::info::method_facts::MethodDefinition;
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
@@ -22,8 +24,14 @@ pub(super) struct Description {
     /// Those of groups.
     pub(super) helpers_of_groups: Vec<HelperAssembly>,
     pub(super) report: Option<Arc<Report>>,
+    /// Which of the selected methods of a module are changed.
+    pub(super) choice: Option<Arc<Choice>>,
+    /// Which selected methods are left alone.
+    pub(super) except: Option<Arc<Except>>,
     /// The methods that inserted code calls, as far as they were declared.
     pub(super) uses: Vec<MethodSymbol>,
+    /// The patterns of rules for methods that a program need not have.
+    pub(super) optional: Vec<Arc<MethodPatterns>>,
     /// The methods whose calls are changed.
     pub(super) callees: Vec<Arc<MethodPatterns>>,
     pub(super) is_switchable: bool,
@@ -82,6 +90,13 @@ pub(crate) fn parsed_patterns(patterns: impl IntoPatterns) -> Result<Arc<MethodP
 /// Gets each method that was worked at.
 pub(super) type Report = dyn Fn(&MethodOutcome, Option<&Rewritten>) + Send + Sync;
 
+/// Gets the selected methods of a module, and returns those that are changed.
+pub(super) type Choice =
+    dyn Fn(&ProfilerInfo, ModuleId, &[MethodDef]) -> Result<Vec<MethodDef>> + Send + Sync;
+
+/// Decides which selected methods are left alone.
+pub(super) type Except = dyn Fn(&SelectedMethod<'_>) -> bool + Send + Sync;
+
 /// The number of a rule in its description.
 pub(super) type RuleIndex = u32;
 
@@ -93,6 +108,10 @@ pub(super) struct Rule {
     priority: i32,
     /// Whether it is around the code of a method and does not run it.
     replaces: bool,
+    /// Whether its code may call the helper.
+    calls_helper: bool,
+    /// If it is a patch: how methods reach it.
+    way: Option<PatchWay>,
 }
 
 #[derive(Clone)]
@@ -114,6 +133,9 @@ pub(crate) trait Group: Any + Send + Sync {
         module: ModuleId,
         method: MethodDef,
     ) -> Result<()>;
+
+    /// Whether a part changes the calls in a method instead of the method.
+    fn is_of_calls(&self, part: usize) -> bool;
 
     /// Applies these parts to a body.
     fn apply(
@@ -158,33 +180,89 @@ impl Rule {
 impl Description {
     /// Adds a rule, or records the mistake in its patterns.
     pub(super) fn add(&mut self, patterns: impl IntoPatterns, change: Change) {
-        self.add_with(0, false, patterns.into_patterns(), change);
+        self.add_with((0, false), None, patterns.into_patterns(), change);
     }
 
     /// Adds a rule after those with a lower priority or the same one.
     pub(super) fn add_with(
         &mut self,
-        priority: i32,
-        replaces: bool,
+        (priority, replaces): (i32, bool),
+        way: Option<PatchWay>,
         patterns: Result<Arc<MethodPatterns>>,
         change: Change,
     ) {
+        self.insert(patterns, |patterns| Rule {
+            patterns,
+            change,
+            priority,
+            replaces,
+            calls_helper: true,
+            way,
+        });
+    }
+
+    /// Adds a rule whose code calls no helper.
+    pub(super) fn add_without_helper(&mut self, patterns: impl IntoPatterns, change: Change) {
+        self.insert(patterns.into_patterns(), |patterns| Rule {
+            patterns,
+            change,
+            priority: 0,
+            replaces: false,
+            calls_helper: false,
+            way: None,
+        });
+    }
+
+    fn insert(
+        &mut self,
+        patterns: Result<Arc<MethodPatterns>>,
+        make: impl FnOnce(Arc<MethodPatterns>) -> Rule,
+    ) {
         match patterns {
             Ok(patterns) => {
+                let rule = make(patterns);
                 let rules = &mut self.rules;
-                let at = rules.partition_point(|rule| rule.priority <= priority);
-                let rule = Rule {
-                    patterns,
-                    change,
-                    priority,
-                    replaces,
-                };
+                let at = rules.partition_point(|known| known.priority <= rule.priority);
                 rules.insert(at, rule);
             }
             Err(mistake) => {
                 self.mistake.get_or_insert(mistake.to_string());
             }
         }
+    }
+
+    /// Whether the code of one of these rules may call a helper.
+    pub(super) fn calls_helper(&self, rules: &[RuleIndex]) -> bool {
+        let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        rules.any(|rule| rule.calls_helper)
+    }
+
+    /// Whether the code of one of these rules refers to a helper, so that the module has to load it. Groups refer to none in the core
+    /// library.
+    pub(super) fn refers_to_helper(&self, rules: &[RuleIndex], is_core: bool) -> bool {
+        let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        rules.any(|rule| rule.calls_helper && (!is_core || rule.part().is_none()))
+    }
+
+    /// How a method reaches its patches.
+    pub(super) fn ways(&self, rules: &[RuleIndex], is_core: bool) -> Vec<PatchWay> {
+        let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        let mut ways: Vec<PatchWay> = rules
+            .filter_map(|rule| match rule.part() {
+                None => rule.way,
+                Some((group, part)) if group.is_of_calls(part) => Some(PatchWay::Calls),
+                Some(_) if is_core => Some(PatchWay::Slot),
+                Some(_) => Some(PatchWay::Method),
+            })
+            .collect();
+        ways.sort_unstable();
+        ways.dedup();
+        ways
+    }
+
+    /// The helpers whose methods are called by slots, which programs fill that refer to none of them, too.
+    pub(super) fn helpers_with_slots(&self) -> impl Iterator<Item = &HelperAssembly> {
+        self.helpers().filter(|helper| helper.has_slots())
     }
 
     /// The group, if there is one.
@@ -219,8 +297,7 @@ impl Description {
             return false;
         }
         let needs_name = self.needs_name(is_framework(name));
-        let mut patterns = self.rules.iter().flat_map(|rule| rule.patterns.patterns());
-        patterns.any(|pattern| {
+        self.all_patterns().any(|pattern| {
             !pattern.is_exclusion()
                 && (!needs_name || pattern.assembly().is_some())
                 && pattern.matches_assembly(name)
@@ -257,6 +334,23 @@ impl Description {
         Ok(selected)
     }
 
+    /// The same, without those that leave the method alone.
+    pub(super) fn select_definition(
+        &self,
+        method: &MethodDefinition<'_>,
+        is_framework: bool,
+        is_global: bool,
+    ) -> Result<Vec<RuleIndex>> {
+        let mut selected = self.select(method, is_framework, is_global)?;
+        if let Some(is_excepted) = &self.except
+            && self.calls_helper(&selected)
+            && is_excepted(&SelectedMethod::new(method))
+        {
+            selected.retain(|rule| !self.calls_helper(&[*rule]));
+        }
+        Ok(selected)
+    }
+
     /// Applies rules to a body.
     pub(super) fn apply(
         &self,
@@ -266,7 +360,10 @@ impl Description {
     ) -> Result<()> {
         let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
         // Groups do so themselves where they insert calls.
-        if rules.clone().any(|rule| rule.part().is_none()) {
+        if rules
+            .clone()
+            .any(|rule| rule.part().is_none() && rule.calls_helper)
+        {
             for helper in self.helpers() {
                 cx.refer_to(helper)?;
             }
@@ -334,9 +431,28 @@ impl Description {
         rules.any(|rule| rule.part().is_some())
     }
 
+    /// Adds a rule for methods that a program need not have.
+    pub(super) fn add_optional(&mut self, patterns: impl IntoPatterns, change: Change) {
+        let patterns = patterns.into_patterns();
+        self.optional.extend(patterns.iter().map(Arc::clone));
+        self.add_with((0, false), None, patterns, change);
+    }
+
     /// All patterns, in their order.
+    pub(super) fn all_patterns(&self) -> impl Iterator<Item = &MethodPattern> {
+        self.rules.iter().flat_map(|rule| rule.patterns.patterns())
+    }
+
+    /// All patterns, in their order, without those that have matched nothing and need not.
     pub(super) fn patterns(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
-        self.rules.iter().flat_map(|rule| rule.patterns.counts())
+        self.rules.iter().flat_map(|rule| {
+            let is_optional = self
+                .optional
+                .iter()
+                .any(|it| Arc::ptr_eq(it, &rule.patterns));
+            let counts = rule.patterns.counts();
+            counts.filter(move |(_, methods)| !is_optional || *methods > 0)
+        })
     }
 
     /// The patterns of called methods, with the numbers of their calls.

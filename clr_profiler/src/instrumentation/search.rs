@@ -24,7 +24,7 @@ pub(super) fn find(
     is_framework: bool,
 ) -> Result<Vec<(MethodDef, Vec<RuleIndex>)>> {
     let metadata = info.module_metadata(module)?;
-    let included = description.patterns().map(|(pattern, _)| pattern);
+    let included = description.all_patterns();
     let included: Vec<&MethodPattern> = included.filter(|one| !one.is_exclusion()).collect();
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
@@ -51,7 +51,7 @@ pub(super) fn find(
                 token,
                 props,
             };
-            let rules = description.select(&method, is_framework, class.row() == 1)?;
+            let rules = description.select_definition(&method, is_framework, class.row() == 1)?;
             if !rules.is_empty() {
                 found.push((token, rules));
             }

@@ -1,10 +1,11 @@
 //! [`Shared`]: the work with modules and methods, which calls the runtime.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use super::outcome::{MethodOutcome, MethodState, Outcomes, PatternMatches};
+use super::outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
 use super::rules::{Description, RuleIndex, is_framework};
 use super::search;
 use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table};
@@ -41,6 +42,9 @@ pub(super) struct Shared {
     /// Whether the declared methods were looked up.
     pub(super) is_checked: AtomicBool,
 }
+
+/// The assembly that has the root of all types.
+const CORE_LIBRARY: &str = "System.Private.CoreLib";
 
 pub(super) type Request = dyn Fn(Vec<MethodKey>) + Send + Sync;
 
@@ -105,6 +109,33 @@ impl Shared {
         lock(&self.table).end_removal();
     }
 
+    /// Applies the rules to methods again, for their next compilations.
+    pub(super) fn renew(&self, methods: &[MethodKey]) {
+        let Some(owner) = self.owner.get() else {
+            return;
+        };
+        for key in methods.iter().copied() {
+            let _idle = lock(&self.searching);
+            let rules: Option<Rules> = lock(&self.table).begin_again(key);
+            let Some(rules) = rules else {
+                continue;
+            };
+            let result = owned_by(*owner, || {
+                self.info.rewrite_method_again(key.0, key.1, |body, cx| {
+                    self.description.apply(&rules, body, cx)
+                })
+            });
+            let mut table = lock(&self.table);
+            match result {
+                Ok(rewritten) => table.end_again(key, rewritten.is_changed()),
+                Err(error) => {
+                    let assembly = table.assembly(key.0);
+                    table.add_problem(format!("{assembly}: {}: {error}", key.1));
+                }
+            }
+        }
+    }
+
     /// Searches a module for selected methods, and prepares it for them. Returns those that ReJIT has to change, and adds the
     /// reasons for which rules do not change a method.
     pub(super) fn enter(
@@ -119,7 +150,11 @@ impl Shared {
             return Ok(Vec::new());
         };
         let assembly = info.assembly_info(assembly)?.name;
+        let fills_slots = !is_loaded && self.fills_slots(&assembly, flags);
         if flags.contains(ModuleFlags::RESOURCE) || !description.selects_assembly(&assembly) {
+            self.load_helpers(module, &assembly, |helper| {
+                fills_slots && helper.has_slots()
+            });
             return Ok(Vec::new());
         }
         let is_precompiled = flags.contains(ModuleFlags::NGEN);
@@ -149,6 +184,15 @@ impl Shared {
                 return Err(error);
             }
         };
+        if let Some(choice) = description.choice.as_ref().filter(|_| !found.is_empty()) {
+            let selected: Vec<MethodDef> = found.iter().map(|(method, _)| *method).collect();
+            let chosen = choice(info, module, &selected).unwrap_or_else(|error| {
+                problems.push(format!("{assembly}: its methods were not chosen: {error}"));
+                Vec::new()
+            });
+            let chosen: HashSet<MethodDef> = chosen.into_iter().collect();
+            found.retain(|(method, _)| chosen.contains(method));
+        }
         for (method, rules) in &mut found {
             problems.extend(description.checked(info, module, *method, rules));
         }
@@ -158,6 +202,9 @@ impl Shared {
         }
         if found.is_empty() && !is_dynamic {
             lock(&self.table).end_module(module, None);
+            self.load_helpers(module, &assembly, |helper| {
+                fills_slots && helper.has_slots()
+            });
             return Ok(Vec::new());
         }
         let inliners = match is_precompiled && !self.is_attached {
@@ -165,21 +212,55 @@ impl Shared {
             false => Some(Vec::new()),
         };
         let methods: Vec<MethodDef> = found.iter().map(|(method, _)| *method).collect();
+        // The initialiser of a module that the program builds does not run.
+        let loads_helpers = !is_loaded && !is_dynamic;
+        let loads_helpers = loads_helpers
+            && found
+                .iter()
+                .any(|(_, rules)| description.refers_to_helper(rules, assembly == CORE_LIBRARY));
         let rejits = lock(&self.table).add_methods(module, found, inliners);
         if is_at_load {
             for method in methods {
                 self.rewrite_early((module, method));
             }
         }
-        // The initialiser of a module that the program builds does not run.
-        for helper in description.helpers().filter(|_| !is_loaded && !is_dynamic) {
-            if let Err(error) = helper.load_into(info, module) {
+        self.load_helpers(module, &assembly, |helper| {
+            loads_helpers || fills_slots && helper.has_slots()
+        });
+        Ok(rejits)
+    }
+
+    /// Whether a module of the program has to load the helpers with slots, so that methods of the core library find them filled.
+    fn fills_slots(&self, assembly: &str, flags: ModuleFlags) -> bool {
+        let unfit = [
+            ModuleFlags::RESOURCE,
+            ModuleFlags::DYNAMIC,
+            ModuleFlags::COLLECTIBLE,
+        ];
+        let mut helpers = self.description.helpers();
+        !is_framework(assembly)
+            && !unfit.into_iter().any(|flag| flags.contains(flag))
+            && !helpers.any(|helper| helper.props().name == assembly)
+            && self
+                .description
+                .helpers_with_slots()
+                .any(|helper| helper.check(&self.info).is_err())
+    }
+
+    /// Has a module load helpers before its first code runs.
+    fn load_helpers(
+        &self,
+        module: ModuleId,
+        assembly: &str,
+        is_wanted: impl Fn(&HelperAssembly) -> bool,
+    ) {
+        for helper in self.description.helpers().filter(|one| is_wanted(one)) {
+            if let Err(error) = helper.load_into(&self.info, module) {
                 let name = &helper.props().name;
                 let problem = format!("{assembly}: it cannot load the helper {name}: {error}");
                 lock(&self.table).add_problem(problem);
             }
         }
-        Ok(rejits)
     }
 
     /// Sets the body of a method before the callback of its compilation: when its module is loaded, or when the ReJIT of another
@@ -211,9 +292,9 @@ impl Shared {
             Selected::Undecided(is_framework) => {
                 let is_global = method.declaring_type()?.row() == 1;
                 let definition = method.definition()?;
-                let rules = self
-                    .description
-                    .select(&definition, is_framework, is_global)?;
+                let rules =
+                    self.description
+                        .select_definition(&definition, is_framework, is_global)?;
                 let is_selected = !rules.is_empty();
                 lock(&self.table).decide(key, rules);
                 Ok(is_selected)
@@ -262,11 +343,12 @@ impl Shared {
         let outcome = MethodOutcome {
             module: key.0,
             method: key.1,
-            assembly,
             name: name.to_string(),
             state,
             problem,
             conflict: self.conflict(state, &rules),
+            ways: self.description.ways(&rules, assembly == CORE_LIBRARY),
+            assembly,
         };
         report(&outcome, result.as_ref().ok());
     }
@@ -299,9 +381,9 @@ impl Shared {
             return Ok(());
         };
         let mut name = None;
-        let missing = match rules.is_empty() {
-            true => Vec::new(),
-            false => self.missing_helpers(key),
+        let missing = match self.description.calls_helper(&rules) {
+            true => self.missing_helpers(key),
+            false => Vec::new(),
         };
         let result = control.rewrite(info, key.0, key.1, |body, cx| {
             name = Some(cx.full_name().into());
@@ -391,6 +473,16 @@ impl Shared {
         request(lock(&self.table).take_awaiting());
     }
 
+    /// The state of methods that call patches by slots.
+    fn slot_state(&self) -> (MethodState, Option<String>) {
+        let mut helpers = self.description.helpers_with_slots();
+        let missing = helpers.find_map(|helper| helper.check(&self.info).err());
+        match missing {
+            None => (MethodState::Instrumented, None),
+            Some(error) => (MethodState::AwaitsHelper, Some(error.to_string())),
+        }
+    }
+
     pub(super) fn outcomes(&self) -> Outcomes {
         let (rows, problems, unloaded) = {
             let table = lock(&self.table);
@@ -405,6 +497,11 @@ impl Shared {
                 problem,
                 rules,
             } = row;
+            let ways = self.description.ways(&rules, assembly == CORE_LIBRARY);
+            let (state, problem) = match state {
+                MethodState::Instrumented if ways.contains(&PatchWay::Slot) => self.slot_state(),
+                state => (state, problem),
+            };
             MethodOutcome {
                 module: key.0,
                 method: key.1,
@@ -413,6 +510,7 @@ impl Shared {
                 state,
                 problem,
                 conflict: self.conflict(state, &rules),
+                ways,
             }
         });
         let matches = |(pattern, methods): (&MethodPattern, u64)| PatternMatches {

@@ -25,6 +25,8 @@ pub(super) struct Table {
     removal: Removal,
     unloaded: u64,
     problems: Vec<String>,
+    /// The problems that callbacks have returned.
+    reported: HashSet<String>,
     /// The methods that were compiled with code that loads the helper.
     awaiting: BTreeSet<MethodKey>,
 }
@@ -74,6 +76,8 @@ pub(super) struct Row {
     is_kept: bool,
     /// Whether its body was set before the callback of its compilation.
     is_early: bool,
+    /// Whether its rules were applied again, and have given it its original IL.
+    is_given_back: bool,
 }
 
 /// The decision about a method.
@@ -130,6 +134,7 @@ impl Row {
             is_plain: false,
             is_kept: false,
             is_early: false,
+            is_given_back: false,
         }
     }
 }
@@ -187,8 +192,21 @@ impl Table {
         self.problems.extend(problem);
     }
 
+    /// Records a problem, once.
     pub(super) fn add_problem(&mut self, problem: String) {
-        self.problems.push(problem);
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Records that a callback has returned a problem, so that it need not be reported at the end.
+    pub(super) fn reported(&mut self, problem: String) {
+        self.reported.insert(problem);
+    }
+
+    /// Whether a callback has returned a problem.
+    pub(super) fn was_reported(&self, problem: &str) -> bool {
+        self.reported.contains(problem)
     }
 
     pub(super) fn forget(&mut self, id: ModuleId) {
@@ -251,7 +269,9 @@ impl Table {
         let module = self.modules.get(&id);
         module.is_some_and(|module| {
             let row = module.rows.get(&method);
-            module.is_at_load || self.removal == Removal::Done && row.is_none_or(|row| !row.is_kept)
+            module.is_at_load
+                || row.is_some_and(|row| row.is_given_back)
+                || self.removal == Removal::Done && row.is_none_or(|row| !row.is_kept)
         })
     }
 
@@ -291,6 +311,23 @@ impl Table {
         let module = self.modules.get(&id);
         let row = module.and_then(|module| module.rows.get(&method));
         self.is_removed() || row.is_some_and(|row| row.is_early)
+    }
+
+    /// The rules to be applied again to a method that they have edited; `None` if its body is another one now, or by ReJIT.
+    pub(super) fn begin_again(&self, (id, method): MethodKey) -> Option<Rules> {
+        let module = self.modules.get(&id)?;
+        let row = module.rows.get(&method)?;
+        let is_edited = row.is_edited && row.state == MethodState::Instrumented;
+        let is_meant = is_edited && !self.is_off && !self.is_removed() && !module.is_by_rejit;
+        is_meant.then(|| Arc::clone(&row.rules))
+    }
+
+    /// Records whether rules that were applied again have changed the original IL.
+    pub(super) fn end_again(&mut self, (id, method): MethodKey, is_changed: bool) {
+        let module = self.modules.get_mut(&id);
+        if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
+            row.is_given_back = !is_changed;
+        }
     }
 
     /// The rules by which ReJIT edits a method: none to give it its original IL.
@@ -436,138 +473,4 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(row: u32) -> MethodKey {
-        (ModuleId::from_runtime(8), MethodDef::from_row(row).unwrap())
-    }
-
-    fn table(module: Module) -> Table {
-        let mut table = Table::default();
-        let id = ModuleId::from_runtime(8);
-        assert!(table.begin_module(id, module));
-        assert!(!table.begin_module(id, Module::default()));
-        let methods = (1..=3).map(|row| (key(row).1, vec![row]));
-        table.add_methods(id, methods.collect(), Some(vec![key(7)]));
-        table
-    }
-
-    fn finished(table: &mut Table, key: MethodKey) {
-        table.finish(key, MethodState::Instrumented, None, "A.B()".into());
-    }
-
-    #[test]
-    fn a_switch_changes_the_code_that_exists() {
-        let mut table = table(Module::default());
-        assert_eq!(table.begin(key(1)).as_deref(), Some(&[1][..]));
-        finished(&mut table, key(1));
-        // Of the next tier.
-        assert_eq!(table.begin(key(1)), None);
-        assert_eq!(table.switch(true), Switched::default());
-        let off = table.switch(false);
-        assert_eq!((off.request, off.revert), (vec![key(1)], vec![]));
-        assert!(table.rules_of_rejit(key(1)).unwrap().is_empty());
-        // First compiled while the rules are off.
-        assert_eq!(table.begin(key(2)), None);
-        let on = table.switch(true);
-        assert_eq!((on.request, on.revert), (vec![key(2)], vec![key(1)]));
-        assert_eq!(*table.rules_of_rejit(key(2)).unwrap(), [2]);
-        // The next tier of the first code, which ReJIT has replaced.
-        assert_eq!(table.begin(key(2)), None);
-        assert!(table.begin(key(3)).is_some());
-        let off = table.switch(false);
-        assert_eq!(off.request, [key(1), key(3)]);
-        assert_eq!(off.revert, [key(2)]);
-    }
-
-    #[test]
-    fn a_removal_is_for_good_and_seen_at_the_next_compilation() {
-        let mut table = table(Module::default());
-        assert!(table.begin(key(1)).is_some());
-        finished(&mut table, key(1));
-        assert!(table.begin(key(2)).is_some());
-        finished(&mut table, key(2));
-        let removed = table.begin_removal();
-        assert_eq!(removed.set_back, [key(1), key(2)]);
-        assert_eq!(removed.revert, []);
-        assert_eq!(table.begin_removal(), Removed::default());
-        // Compiled meanwhile: perhaps with the new IL.
-        assert_eq!(table.begin(key(1)), None);
-        assert!(!table.may_be_inlined(key(1)) && table.rejects_code(key(7)));
-        table.keep(key(2), "it is another's".to_owned());
-        table.end_removal();
-        assert!(table.may_be_inlined(key(1)) && !table.may_be_inlined(key(2)));
-        assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
-        let states = |table: &Table| -> Vec<_> {
-            let outcomes = table.outcomes();
-            outcomes.iter().map(|of| of.state.name()).collect()
-        };
-        assert_eq!(states(&table), ["instrumented", "instrumented", "off"]);
-        for row in 1..=3 {
-            assert_eq!(table.begin(key(row)), None);
-        }
-        assert_eq!(states(&table), ["off", "instrumented", "off"]);
-    }
-
-    #[test]
-    fn a_removal_reverts_what_rejit_has_changed() {
-        let mut table = table(Module::default());
-        assert!(table.begin(key(1)).is_some());
-        finished(&mut table, key(1));
-        table.switch(false);
-        assert_eq!(table.begin(key(2)), None);
-        table.switch(true);
-        let removed = table.begin_removal();
-        assert_eq!(
-            (removed.set_back, removed.revert),
-            (vec![key(1)], vec![key(2)])
-        );
-        assert!(table.rules_of_rejit(key(2)).unwrap().is_empty());
-    }
-
-    #[test]
-    fn code_that_was_there_before_changes_by_rejit_alone() {
-        let module = Module {
-            is_by_rejit: true,
-            ..Module::default()
-        };
-        let mut table = table(module);
-        let id = ModuleId::from_runtime(8);
-        let more = vec![(key(9).1, vec![0])];
-        assert_eq!(table.add_methods(id, more.clone(), None), [key(9)]);
-        assert_eq!(table.begin(key(9)), None);
-        assert_eq!(table.switch(false).revert.len(), 4);
-        assert_eq!(table.add_methods(id, more, None), []);
-        assert_eq!(table.switch(true).request.len(), 4);
-    }
-
-    #[test]
-    fn precompiled_code_is_rejected_where_copies_are() {
-        let mut table = table(Module::default());
-        for (row, expected) in [(1, true), (4, false), (7, true)] {
-            assert_eq!(table.rejects_code(key(row)), expected, "{row}");
-        }
-        assert!(!table.has_copies_in_instances());
-        table.add_methods(ModuleId::from_runtime(8), Vec::new(), None);
-        assert!(table.rejects_code(key(4)) && table.has_copies_in_instances());
-        table.forget(ModuleId::from_runtime(8));
-        assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
-        assert_eq!(table.unloaded(), 3);
-    }
-
-    #[test]
-    fn methods_of_dynamic_modules_are_decided_one_by_one() {
-        let mut table = Table::default();
-        let module = Module {
-            is_dynamic: true,
-            ..Module::default()
-        };
-        table.begin_module(ModuleId::from_runtime(8), module);
-        assert_eq!(table.selected(key(1)), Selected::Undecided(false));
-        table.decide(key(1), vec![]);
-        table.decide(key(2), vec![0]);
-        assert_eq!(table.selected(key(1)), Selected::No);
-        assert_eq!(table.selected(key(2)), Selected::Yes);
-    }
-}
+mod tests;

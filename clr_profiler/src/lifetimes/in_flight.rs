@@ -170,13 +170,24 @@ pub(crate) fn asks_about_thread(thread: usize) {
     }
 }
 
-/// The proof that a thread has waited for all calls.
-pub(crate) struct Waited(());
-
 /// Waits until all calls of other threads have returned that began before, and may not have seen the values
-/// stored before this. `None` if the time limit, if there is one, is exceeded.
-pub(crate) fn wait_for_calls(patience: Option<Duration>) -> Option<Waited> {
-    wait_for(patience, |_| true).then_some(Waited(()))
+/// stored before this. False if the time limit, if there is one, is exceeded.
+pub(crate) fn wait_for_calls(patience: Option<Duration>) -> bool {
+    wait_for(patience, |_| true)
+}
+
+/// Waits like [`wait_for_calls`], and then drops a value that calls cannot reach if they begin from now on. Returns it if
+/// the time limit is exceeded.
+///
+/// It is taken before the wait: values that other threads put away meanwhile may be in use by calls that began later.
+pub(super) fn drop_after_calls<T>(patience: Option<Duration>, unreachable: T) -> Result<(), T> {
+    match wait_for_calls(patience) {
+        true => {
+            drop(unreachable);
+            Ok(())
+        }
+        false => Err(unreachable),
+    }
 }
 
 /// Waits like [`wait_for_calls`] for the calls that use this managed thread.

@@ -1,9 +1,9 @@
 //! A map from numbers to numbers, which calls read without a lock.
 
-use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::{mem, ptr};
 
-use super::in_flight::{InFlight, Waited};
+use super::in_flight::InFlight;
 
 /// The map, with open addressing. Zero is not a key, and as a value it means none.
 ///
@@ -17,6 +17,11 @@ struct Slot {
     key: AtomicUsize,
     value: AtomicU32,
 }
+
+/// Slots that were replaced, and may still be read by calls that began before this was taken.
+#[must_use]
+#[allow(clippy::vec_box, reason = "readers have the address")]
+pub(super) struct Retired(Vec<Box<Slots>>);
 
 /// The state that the writer needs; the default is that of an empty map.
 pub(super) struct Writer {
@@ -35,9 +40,14 @@ impl Writer {
         }
     }
 
-    /// Frees slots that are no longer read: all that were retired before the wait.
-    pub(super) fn free_retired(&mut self, _: &Waited) {
-        self.retired.clear();
+    /// Takes the slots that were replaced so far: to be dropped when the calls in flight have returned.
+    pub(super) fn take_retired(&mut self) -> Retired {
+        Retired(mem::take(&mut self.retired))
+    }
+
+    /// Keeps slots for whose readers nobody has waited.
+    pub(super) fn keep_retired(&mut self, mut retired: Retired) {
+        self.retired.append(&mut retired.0);
     }
 }
 
@@ -165,9 +175,14 @@ impl Map {
 
 #[cfg(test)]
 mod tests {
-    use super::super::in_flight::wait_for_calls;
+    use super::super::in_flight::drop_after_calls;
     use super::*;
     use std::collections::HashMap;
+
+    fn free_retired(writer: &mut Writer) {
+        let freed = drop_after_calls(None, writer.take_retired());
+        assert!(freed.is_ok());
+    }
 
     #[test]
     fn it_holds_what_a_map_of_the_standard_library_holds() {
@@ -188,8 +203,7 @@ mod tests {
                 expected.insert(key, value);
             }
             if step % 1_000 == 0 {
-                let waited = wait_for_calls(None).unwrap();
-                writer.free_retired(&waited);
+                free_retired(&mut writer);
             }
         }
         let call = InFlight::begin();
@@ -201,13 +215,29 @@ mod tests {
     }
 
     #[test]
+    fn slots_that_are_replaced_during_a_wait_are_not_freed_by_it() {
+        let (map, mut writer) = (Map::new(), Writer::new());
+        let grow = |writer: &mut Writer, keys: usize| {
+            for key in 1..=keys {
+                map.set(writer, key * 8, 1);
+            }
+        };
+        grow(&mut writer, 100);
+        let before = writer.take_retired();
+        assert!(!before.0.is_empty());
+        // As other threads do during the wait.
+        grow(&mut writer, 1_000);
+        assert!(drop_after_calls(None, before).is_ok());
+        assert!(!writer.retired.is_empty());
+    }
+
+    #[test]
     fn what_comes_and_goes_takes_no_more_room() {
         let (map, mut writer) = (Map::new(), Writer::new());
         for key in 1..200_000 {
             map.set(&mut writer, key * 16, 1);
             map.set(&mut writer, key * 16, 0);
-            let waited = wait_for_calls(None).unwrap();
-            writer.free_retired(&waited);
+            free_retired(&mut writer);
         }
         // SAFETY: there is no writer.
         let slots = unsafe { map.0.load(Ordering::Acquire).as_ref() }.unwrap();
@@ -241,8 +271,7 @@ mod tests {
                     for old in (16..=key).step_by(8) {
                         MAP.set(&mut writer, old, 0);
                     }
-                    let waited = wait_for_calls(None).unwrap();
-                    writer.free_retired(&waited);
+                    free_retired(&mut writer);
                 }
                 if key > 1 << 20 {
                     key = 16;

@@ -6,6 +6,8 @@
 //! [`seen`] or [`threads`], and then the calls that may not have seen the record are waited for
 //! ([`wait_for_calls`]). Calls read all of this without a lock ([`map`]).
 
+use std::time::Duration;
+
 pub(crate) mod audience;
 mod in_flight;
 mod map;
@@ -27,6 +29,15 @@ pub(crate) fn begin(by_attach: bool) {
 /// Ends a profiler.
 pub(crate) fn end() {
     seen::end();
+}
+
+/// Waits for the calls that may not have seen the records before it, and frees the memory that only they could still read.
+pub(crate) fn wait_and_free(patience: Duration) {
+    let retired = (seen::take_retired(), threads::take_retired());
+    if let Err((of_seen, of_threads)) = in_flight::drop_after_calls(Some(patience), retired) {
+        seen::keep_retired(of_seen);
+        threads::keep_retired(of_threads);
+    }
 }
 
 /// The bytes of all records.

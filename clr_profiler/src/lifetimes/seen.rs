@@ -15,8 +15,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::TargetState;
-use super::in_flight::{InFlight, Waited};
-use super::map::{Map, Writer};
+use super::in_flight::InFlight;
+use super::map::{Map, Retired, Writer};
 use crate::locks::lock;
 
 /// The kind of an id's target.
@@ -248,9 +248,10 @@ pub(crate) fn may_have_collectible() -> bool {
     HAS_COLLECTIBLE.load(Ordering::SeqCst)
 }
 
-/// Records that modules were unloaded before the profiler was attached.
-pub(crate) fn has_unloaded_before() {
-    HAS_UNLOADED.store(true, Ordering::SeqCst);
+/// Records that modules were unloaded before the profiler was attached, or that the first one is about to be. Whether this
+/// was not recorded yet.
+pub(crate) fn note_unloads() -> bool {
+    !HAS_UNLOADED.swap(true, Ordering::SeqCst)
 }
 
 /// Whether a module was unloaded, or is about to be.
@@ -334,9 +335,14 @@ pub(crate) fn goes(number: usize) -> bool {
     true
 }
 
-/// Frees memory that is no longer read.
-pub(crate) fn free_retired(waited: &Waited) {
-    lock(&LEDGER).writer.free_retired(waited);
+/// Takes memory that only calls in flight may still read.
+pub(super) fn take_retired() -> Retired {
+    lock(&LEDGER).writer.take_retired()
+}
+
+/// Keeps memory for whose readers nobody has waited.
+pub(super) fn keep_retired(retired: Retired) {
+    lock(&LEDGER).writer.keep_retired(retired);
 }
 
 /// The bytes of all records.

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::TargetState;
-use super::in_flight::{InFlight, Waited};
-use super::map::{Map, Writer};
+use super::in_flight::InFlight;
+use super::map::{Map, Retired, Writer};
 use crate::locks::lock;
 
 /// Distinguishes the threads that have had the same number.
@@ -72,9 +72,14 @@ pub(super) fn held_bytes() -> usize {
     ENDED.held_bytes(&lock(&WRITER))
 }
 
-/// Frees memory that is no longer read.
-pub(crate) fn free_retired(waited: &Waited) {
-    lock(&WRITER).free_retired(waited);
+/// Takes memory that only calls in flight may still read.
+pub(super) fn take_retired() -> Retired {
+    lock(&WRITER).take_retired()
+}
+
+/// Keeps memory for whose readers nobody has waited.
+pub(super) fn keep_retired(retired: Retired) {
+    lock(&WRITER).keep_retired(retired);
 }
 
 /// Clears all records for a new profiler.

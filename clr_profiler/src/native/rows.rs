@@ -105,7 +105,11 @@ macro_rules! call_body {
         [$($none:ident)?] [$($by:ident)?] $record:tt
     ) => {{
         const CALL: &str = concat!(stringify!($interface), "::", stringify!($method));
-        $(let $given = $make($this, CALL $(, $from)*)?;)?
+        $(
+            // This holds until the call has returned: an unload waits for both.
+            let _in_flight = $crate::lifetimes::InFlight::begin();
+            let $given = $make($this, CALL $(, $from)*)?;
+        )?
         let (native, context) = open!($source $mode $interface, $this, CALL);
         $(let $argument = to_native!(context, $argument $($convert)?);)*
         $(

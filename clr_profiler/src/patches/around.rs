@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::code::{Generator, IS_OVER, Locals, MASK, address};
+use super::code::{Generator, Locals, MASK, PINNED, address};
 use super::operations::{Operation, Operations};
 use super::plan;
 use super::site::{Hooks, Site};
@@ -11,7 +11,6 @@ use super::zeros::{self, Zero};
 use crate::error::{Error, Result};
 use crate::rewrite::RewriteContext;
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::wrap::{Caught, Wrap};
 
 /// Wraps a body in the code of a patch.
@@ -40,11 +39,11 @@ pub(super) fn apply(
     let mut planned = all.clone();
     plan::place(&mut planned, hooks.values.as_deref())?;
     let pinned = planned.iter().filter(|one| hooks.pins(&one.slot.kind));
-    let mut operations = operations(IS_OVER + 1 + pinned.count() as u16)?;
+    let mut operations = operations(PINNED + pinned.count() as u16)?;
     let method = cx.full_name().to_owned();
     let generator = Generator::new(cx, &method, hooks, planned, sites)?;
     let [frame, mask] = generator.locals(cx)?;
-    let mut wrap = Wrap::new().local(frame).local(mask).local(TypeSig::I4);
+    let mut wrap = Wrap::new().local(frame).local(mask);
     for pinned in generator.pinned() {
         wrap = wrap.local(pinned);
     }
@@ -82,7 +81,6 @@ fn with_zeros(
             result.write(code, local);
         }
         if has_state {
-            code.ldc_i4(0).stloc(method.local(IS_OVER));
             address(code, &Locals::of(method), words::STATE);
             code.ldc_i8(0).stind_i8();
         }
@@ -119,18 +117,14 @@ fn wrapped(mut wrap: Wrap, generator: &Arc<Generator>) -> Wrap {
             },
         );
     } else if hooks.needs_state() {
-        wrap = wrap.on_return(|code, method| {
-            code.ldc_i4(1).stloc(method.local(IS_OVER));
-        });
         let generator = of();
-        wrap = wrap.finally(move |code, method| {
+        wrap = wrap.fault(move |code, method| {
             let end = code.label();
-            code.ldloc(method.local(IS_OVER)).brtrue(end);
             let at = Locals::of(method);
             address(code, &at, words::STATE);
             code.ldind_i8().brfalse(end);
             generator.call(code, &at, Stage::Abandoned);
-            code.pop().mark(end);
+            code.pop().mark(end).nop();
         });
     }
     if hooks.has(Stage::After) {

@@ -11,6 +11,7 @@ use super::value::{
 };
 use crate::error::{Error, Result};
 use crate::rewrite::{Leaf, ValueLayout};
+use crate::runtime::catch;
 
 /// A call of a patched method: its arguments, its result, and the decisions about it.
 ///
@@ -76,45 +77,45 @@ impl ValueName for usize {
 }
 
 impl<'a> Call<'a> {
-    /// A hook begins.
+    /// A hook begins. The state of an earlier one is in the frame until it is [taken](Self::take_state).
     #[inline]
-    pub(super) fn new(
-        values: &'a Layout,
-        mut frame: Frame<'a>,
-        stage: Stage,
-        has_state: bool,
-    ) -> Self {
-        let mut state = match has_state {
-            true => frame.take_state(),
-            false => None,
-        };
-        if stage == Stage::Before && state.is_some() {
-            // Left by a call in the same frame that has ended by an exception.
-            state = None;
-        }
+    pub(super) fn new(values: &'a Layout, frame: Frame<'a>, stage: Stage, has_state: bool) -> Self {
         Self {
             values,
             frame,
             stage,
             mask: 0,
             has_state,
-            state,
+            state: None,
+        }
+    }
+
+    /// Takes the state of an earlier hook from the frame.
+    pub(super) fn take_state(&mut self) {
+        let state = self.frame.take_state();
+        // Before the method's code, it was left by a call in the same frame that has ended by an exception.
+        if self.stage != Stage::Before {
+            self.state = state;
         }
     }
 
     /// Ends the hook, and returns the decisions for the IL.
     #[inline]
     pub(super) fn end(&mut self) -> u64 {
-        let mask = self.mask;
         if self.state.is_some() {
-            let is_over = match self.stage {
-                Stage::Before => mask & bits::THROW != 0,
-                // An exception that ends here is followed by `after`.
-                _ => mask & bits::SWALLOW == 0 || mask & bits::THROW != 0,
-            };
-            self.end_state(is_over);
+            self.end_with_state();
         }
-        mask
+        self.mask
+    }
+
+    #[inline(never)]
+    fn end_with_state(&mut self) {
+        let mask = self.mask;
+        self.end_state(match self.stage {
+            Stage::Before => mask & bits::THROW != 0,
+            // An exception that ends here is followed by `after`.
+            _ => mask & bits::SWALLOW == 0 || mask & bits::THROW != 0,
+        });
     }
 
     /// Ends a hook that has failed: the method runs as without it.
@@ -125,9 +126,16 @@ impl<'a> Call<'a> {
     /// Keeps the state for the next closure of the call, if there is one.
     fn end_state(&mut self, is_over: bool) {
         let can_keep = matches!(self.stage, Stage::Before | Stage::Exception);
+        let state = self.state.take();
         if self.has_state && can_keep && !is_over {
-            self.frame.put_state_back(self.state.take());
+            self.frame.put_state_back(state);
         }
+    }
+
+    /// Drops the state of a hook that has panicked, outside of which nothing would catch another panic.
+    pub(super) fn drop_state(&mut self) {
+        let state = self.state.take();
+        let _ = catch(move || drop(state));
     }
 
     /// The full name of the method, with its parameter types.

@@ -179,14 +179,44 @@ pub(super) fn callee(
 struct Prepared {
     generator: Generator,
     at: Locals,
+    /// As the code calls it.
+    callee: MethodSig,
     signature: MethodSig,
+}
+
+/// The signature of a method as an instruction uses it: a constructor that makes an object takes none, and returns it. `None` if it is
+/// not known whether this is a struct.
+pub(super) fn as_called(
+    cx: &RewriteContext<'_>,
+    opcode: Opcode,
+    token: Token,
+    callee: &MethodSig,
+) -> Option<MethodSig> {
+    let mut signature = callee.clone();
+    if opcode == Opcode::Newobj {
+        signature.has_this = false;
+        signature.return_type = cx.resolver().declaring_type(Reference::Token(token))?;
+    }
+    Some(signature)
+}
+
+/// Calls a method that is called by an instruction.
+pub(super) fn emit_call(code: &mut Fragment, opcode: Opcode, callee: (Token, &MethodSig)) {
+    match opcode {
+        Opcode::Callvirt => code.callvirt(callee),
+        Opcode::Newobj => code.newobj(callee),
+        _ => code.call(callee),
+    };
 }
 
 /// The calls in a body that can be surrounded. One with a prefix is left alone: `tail.` ends the method, `constrained.` calls
 /// on a value of any type.
 pub(super) fn plain_calls(body: &MethodBody) -> Vec<(InstructionId, Opcode, Token)> {
     body.instructions()
-        .filter(|one| matches!(one.opcode(), Opcode::Call | Opcode::Callvirt))
+        .filter(|one| {
+            let calls = [Opcode::Call, Opcode::Callvirt, Opcode::Newobj];
+            calls.contains(&one.opcode())
+        })
         .filter(|one| one.prefixes().next().is_none())
         .filter_map(|one| match one.operand() {
             Operand::Reference(Reference::Token(token)) => Some((one.id(), one.opcode(), token)),
@@ -204,13 +234,14 @@ pub(super) fn apply(
     sites: &Mutex<Vec<&'static Site>>,
 ) -> Result<()> {
     // The calls of one method share their locals: the code of one has ended before that of the next begins.
-    let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
+    let mut known: Vec<((Token, bool), Option<Prepared>)> = Vec::new();
     for (id, opcode, token) in plain_calls(body) {
-        let index = match known.iter().position(|(of, _)| *of == token) {
+        let key = (token, opcode == Opcode::Newobj);
+        let index = match known.iter().position(|(of, _)| *of == key) {
             Some(index) => index,
             None => {
-                let prepared = prepare(body, cx, hooks, callees, token, sites)?;
-                known.push((token, prepared));
+                let prepared = prepare(body, cx, hooks, callees, (opcode, token), sites)?;
+                known.push((key, prepared));
                 known.len() - 1
             }
         };
@@ -227,13 +258,13 @@ fn prepare(
     cx: &mut RewriteContext<'_>,
     hooks: &Arc<Hooks>,
     callees: &MethodPatterns,
-    token: Token,
+    (opcode, token): (Opcode, Token),
     sites: &Mutex<Vec<&'static Site>>,
 ) -> Result<Option<Prepared>> {
-    let Some(signature) = cx.resolver().method(Reference::Token(token)) else {
+    let Some(called) = cx.resolver().method(Reference::Token(token)) else {
         return Ok(None);
     };
-    let Some(callee) = callee(cx, token, &signature)? else {
+    let Some(callee) = callee(cx, token, &called)? else {
         return Ok(None);
     };
     if !callees.matches(&callee)? {
@@ -248,9 +279,12 @@ fn prepare(
     if cx.shape()?.is_runtime_async() {
         return refuse("its caller is runtime-async");
     }
-    if signature.convention == CallingConvention::VarArg {
+    if called.convention == CallingConvention::VarArg {
         return refuse("it has variable arguments");
     }
+    let Some(signature) = as_called(cx, opcode, token, &called) else {
+        return refuse("whether it makes an object or a struct is unknown");
+    };
     if matches!(signature.return_type.unmodified(), TypeSig::ByRef(_)) {
         return refuse("it returns a reference");
     }
@@ -313,6 +347,7 @@ fn prepare(
             arguments: Some(first),
             result,
         },
+        callee: called,
         signature,
     }))
 }
@@ -346,11 +381,7 @@ impl Prepared {
         for number in 0..count {
             code.ldloc(first + number);
         }
-        let callee = (token, &self.signature);
-        match opcode {
-            Opcode::Callvirt => code.callvirt(callee),
-            _ => code.call(callee),
-        };
+        emit_call(&mut code, opcode, (token, &self.callee));
         if let Some(result) = at.result {
             code.stloc(result);
         }

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::entry;
+use super::fields::FieldPlace;
 use super::objects;
 use super::plan::{self, Operands, Planned};
 use super::site::{Hooks, Site, site};
 use super::slot::{Home, Kind, Slot, Stage, bits, words};
 use crate::error::Result;
-use crate::rewrite::{NativeCall, RewriteContext};
+use crate::rewrite::RewriteContext;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Label;
 use clr_profiler_il::signature::TypeSig;
@@ -18,14 +18,16 @@ use clr_profiler_il::wrap::WrappedMethod;
 /// The locals of the wrap.
 const FRAME: u16 = 0;
 pub(super) const MASK: u16 = 1;
-pub(super) const IS_OVER: u16 = 2;
+/// The first of those that pin strings and objects.
+pub(super) const PINNED: u16 = 2;
 
 /// Generates the code of one method.
 pub(super) struct Generator {
     pub(super) site: &'static Site,
     operands: Vec<Operands>,
     has_objects: bool,
-    calls: [(Stage, Fragment); 4],
+    /// For each stage the first argument of its function, and the call of the function.
+    calls: Vec<(Stage, i64, Fragment)>,
 }
 
 /// The locals of the code.
@@ -45,7 +47,7 @@ impl Locals {
         Self {
             frame: method.local(FRAME),
             mask: method.local(MASK),
-            pinned: method.local(IS_OVER) + 1,
+            pinned: method.local(MASK) + 1,
             arguments: None,
             result: method.result,
         }
@@ -122,19 +124,14 @@ impl Generator {
         if has_objects {
             objects::prepare(cx)?;
         }
-        let call = |cx: &mut RewriteContext<'_>, function: extern "C" fn(i64, *mut u64) -> i64| {
-            cx.call_native(&NativeCall::raw(function))
-        };
+        let site = site(cx, method, hooks, slots, sites)?;
+        let calls = site.entries.iter();
+        let calls = calls.map(|one| Ok((one.stage, one.bound, cx.call_native(&one.function)?)));
         Ok(Self {
-            site: site(cx, method, hooks, slots, sites)?,
+            site,
             operands,
             has_objects,
-            calls: [
-                (Stage::Before, call(cx, entry::before)?),
-                (Stage::After, call(cx, entry::after)?),
-                (Stage::Exception, call(cx, entry::exception)?),
-                (Stage::Abandoned, call(cx, entry::abandoned)?),
-            ],
+            calls: calls.collect::<Result<_>>()?,
         })
     }
 
@@ -164,10 +161,10 @@ impl Generator {
 
     /// Calls the function of a stage, whose result is pushed.
     pub(super) fn call(&self, code: &mut Fragment, at: &Locals, stage: Stage) {
-        code.ldc_i8(std::ptr::from_ref(self.site).addr() as i64);
-        address(code, at, 0);
-        let call = self.calls.iter().find(|(of, _)| *of == stage);
-        if let Some((_, call)) = call {
+        let call = self.calls.iter().find(|(of, ..)| *of == stage);
+        if let Some((_, bound, call)) = call {
+            code.ldc_i8(*bound);
+            address(code, at, 0);
             code.append(call);
         }
     }
@@ -276,9 +273,14 @@ impl Generator {
             } => {
                 at.load_argument(code, number);
             }
-            Home::Field { is_static: false } => {
-                code.ldarg(0);
-            }
+            Home::Field { is_static: false } => match &operands.field {
+                Some(FieldPlace::Hidden { anchor, distance }) => {
+                    FieldPlace::hidden_address(code, anchor, distance);
+                }
+                _ => {
+                    code.ldarg(0);
+                }
+            },
             _ => {}
         }
         match (&slot.kind, operands.value) {
@@ -308,7 +310,8 @@ impl Generator {
                     is_by_ref: true, ..
                 },
                 _,
-            ) => match operands.value {
+            )
+            | (_, Some(FieldPlace::Hidden { .. })) => match operands.value {
                 Some(operand) => code.stobj(operand),
                 None => code.stind_ref(),
             },
@@ -316,8 +319,8 @@ impl Generator {
                 at.store_argument(code, *number);
                 code
             }
-            (Home::Field { is_static: true }, Some(field)) => code.stsfld(field),
-            (Home::Field { is_static: false }, Some(field)) => code.stfld(field),
+            (Home::Field { is_static: true }, Some(FieldPlace::Named(field))) => code.stsfld(field),
+            (Home::Field { is_static: false }, Some(FieldPlace::Named(field))) => code.stfld(field),
             _ => code.stloc(at.result.unwrap_or_default()),
         };
     }
@@ -375,11 +378,18 @@ pub(super) fn push(code: &mut Fragment, at: &Locals, slot: &Slot, operands: &Ope
                 (false, _) => code,
             };
         }
-        (Home::Field { is_static: true }, Some(field)) => {
+        (Home::Field { is_static: true }, Some(FieldPlace::Named(field))) => {
             code.ldsfld(field);
         }
-        (Home::Field { is_static: false }, Some(field)) => {
+        (Home::Field { is_static: false }, Some(FieldPlace::Named(field))) => {
             code.ldarg(0).ldfld(field);
+        }
+        (Home::Field { .. }, Some(FieldPlace::Hidden { anchor, distance })) => {
+            FieldPlace::hidden_address(code, anchor, distance);
+            match operands.value {
+                Some(operand) => code.ldobj(operand),
+                None => code.ldind_ref(),
+            };
         }
         _ => {
             code.ldloc(at.result.unwrap_or_default());

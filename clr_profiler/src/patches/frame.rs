@@ -189,8 +189,13 @@ impl<'a> Frame<'a> {
         self.set_word(words::STATE, number);
     }
 
-    /// The state, which is no longer kept.
+    /// Whether a state is kept.
     #[inline]
+    pub(super) fn has_state(&self) -> bool {
+        self.word(words::STATE) != 0
+    }
+
+    /// The state, which is no longer kept.
     pub(super) fn take_state(&mut self) -> Option<Box<dyn Any>> {
         let number = self.word(words::STATE);
         if number == 0 {
@@ -201,7 +206,6 @@ impl<'a> Frame<'a> {
     }
 
     /// Keeps a state that was taken.
-    #[inline]
     pub(super) fn put_state_back(&mut self, state: Option<Box<dyn Any>>) {
         if let Some(state) = state {
             self.set_state(state);

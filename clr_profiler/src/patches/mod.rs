@@ -20,12 +20,15 @@ mod objects;
 
 mod call;
 
-mod site;
-
 mod hook;
 
 #[allow(unsafe_code, reason = "is called by IL")]
 mod entry;
+
+mod site;
+
+mod fields;
+
 mod plan;
 
 mod code;

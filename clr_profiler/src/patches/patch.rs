@@ -7,12 +7,13 @@ use super::around;
 use super::call::Call;
 use super::callers;
 use super::counter::{Counter, Recorder};
-use super::hook::{self, After, Before, Exception};
+use super::entry;
+use super::hook::{After, Before, Exception};
 use super::operations::Operation;
 use super::site::{Hooks, Site};
 use super::slot::Stage;
 use crate::error::{Error, Result};
-use crate::instrumentation::{Instrumentation, IntoPatterns, parsed_patterns};
+use crate::instrumentation::{Instrumentation, IntoPatterns, PatchWay, parsed_patterns};
 use clr_profiler_il::pattern::MethodPatterns;
 
 /// A change of methods by closures, which run before, after or instead of their code.
@@ -91,6 +92,8 @@ impl Patch {
     /// The called methods do not change: other callers get the original ones. These may be of .NET, and without IL. A pattern with an assembly means the one to which the caller refers: `System.Runtime!System.DateTime.get_UtcNow`. The calls in
     /// all assemblies but .NET's are patched, those in lambdas included, or those that [`within`](Self::within) selects.
     ///
+    /// Of a constructor, the instructions that make objects are patched, too: their result is the object.
+    ///
     /// All methods of these assemblies are read for calls, and are not inlined unless
     /// [`at_module_load`](Instrumentation::at_module_load) is set. Calls on values of a generic parameter (`constrained.`), those in tail
     /// position of F# and those by delegates or reflection are not patched, and `on_exception` and fields are refused.
@@ -112,7 +115,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.before = Some(hook::at::<Before>(hook));
+        self.hooks.before = Some(entry::at::<Before>(hook));
         self.hooks.replaces = false;
         self
     }
@@ -125,7 +128,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.before = Some(hook::at::<Before>(hook));
+        self.hooks.before = Some(entry::at::<Before>(hook));
         self.hooks.replaces = true;
         self
     }
@@ -135,7 +138,7 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.after = Some(hook::at::<After>(hook));
+        self.hooks.after = Some(entry::at::<After>(hook));
         self
     }
 
@@ -145,14 +148,15 @@ impl Patch {
         mut self,
         hook: impl Fn(&mut Call<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.hooks.exception = Some(hook::at::<Exception>(hook));
+        self.hooks.exception = Some(entry::at::<Exception>(hook));
         self
     }
 
-    /// Passes a field of the type that declares the method to the closures: `this.` and its name.
+    /// Passes a field of the type that declares the method, or of one of its base types, to the closures: `this.` and its name.
     ///
-    /// It may be private, and static; inherited ones are not found. A method whose type has no such field keeps its IL, and its
-    /// outcome names the field.
+    /// It may be private, and static. Of several fields of one name, it is that of the nearest type. Private static fields of base types are
+    /// not passed, nor are fields of base types that are generic. A method whose type has no such field keeps its IL, and
+    /// its outcome names the field.
     pub fn field(mut self, name: &str) -> Self {
         self.fields.push(name.into());
         self
@@ -268,7 +272,11 @@ impl Instrumentation {
         let order = (patch.priority, hooks.replaces && callees.is_none());
         // Methods are rewritten again by ReJIT, and for each module: equal sites are one.
         let sites: Mutex<Vec<&'static Site>> = Mutex::default();
-        self.edit_with_priority(order, patterns, move |body, cx| match &callees {
+        let way = match &callees {
+            Some(_) => PatchWay::Calls,
+            None => PatchWay::Method,
+        };
+        self.edit_with_priority(order, way, patterns, move |body, cx| match &callees {
             Some(callees) => callers::apply(body, cx, &hooks, callees, &sites),
             None => around::apply(body, cx, &hooks, &fields, &operations, &sites),
         })

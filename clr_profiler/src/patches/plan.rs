@@ -1,12 +1,12 @@
 //! The values of a method that a patch passes, and the types of the locals for them.
 
+use super::fields::{self, Field, FieldPlace};
 use super::slot::{Home, Kind, SLOT_LIMIT, Slot, words};
 use crate::error::{Error, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataImport};
 use crate::rewrite::RewriteContext;
-use clr_profiler_il::signature::{TokenNames, TypeSig};
-use clr_profiler_il::symbol::FieldSymbol;
+use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::{MethodDef, TypeToken};
 
 /// The number of words of the tuples in a frame.
@@ -16,7 +16,7 @@ const LONGS: usize = 7;
 #[derive(Clone)]
 pub(super) struct Operands {
     pub(super) value: Option<TypeToken>,
-    pub(super) field: Option<FieldSymbol>,
+    pub(super) field: Option<FieldPlace>,
     /// Which of the locals that pin strings and objects it has.
     pub(super) pinned: Option<u16>,
 }
@@ -52,8 +52,11 @@ pub(super) fn of_method(
     let mut planned = Vec::new();
     let signature = cx.signature().clone();
     // More specific names first: `this.total` is not a field of the struct `this`.
-    for field in fields {
-        planned.push(of_field(cx, field)?);
+    if !fields.is_empty() {
+        let all = fields::of_type(cx.info(), cx.module(), cx.props().class)?.all;
+        for field in fields {
+            planned.push(of_field(cx, field, &all)?);
+        }
     }
     let metadata = cx.info().module_metadata(cx.module())?;
     let names = parameter_names(&metadata, cx.token(), signature.params.len())?;
@@ -169,23 +172,27 @@ pub(super) fn is_value_type(this: &TypeSig) -> bool {
     ) || crate::rewrite::Primitive::of(this).is_some()
 }
 
-fn of_field(cx: &mut RewriteContext<'_>, name: &str) -> Result<Planned> {
-    let class = cx.props().class;
-    let metadata = cx.info().module_metadata(cx.module())?;
-    let found = metadata.fields_with_name(class, name)?.next();
-    let missing = || Error::other(format!("its type has no field `{name}`"));
-    let props = metadata.field_props(found.ok_or_else(missing)??)?;
-    let is_static = props.attributes.is_static();
+fn of_field(cx: &mut RewriteContext<'_>, name: &str, all: &[Field]) -> Result<Planned> {
+    let found = all.iter().find(|field| field.name == name);
+    let field = found.ok_or_else(|| {
+        Error::other(format!(
+            "its type has no field `{name}`, and neither have its base types"
+        ))
+    })?;
+    if let Some(problem) = field.hidden_static() {
+        return Err(Error::other(problem));
+    }
+    let is_static = field.is_static;
     if !is_static && !cx.signature().has_this {
         let text = format!("the field `{name}` needs `this`, and the method is static");
         return Err(Error::other(text));
     }
-    let field_type = props.signature()?.field_type;
-    let symbol = cx.own_field(name, &field_type.text(&TokenNames).to_string())?;
+    let field_type = field.type_in(cx)?;
+    let place = FieldPlace::of(field, all.iter(), cx)?;
     let home = Home::Field { is_static };
     let name = format!("this.{name}");
-    let mut planned = value(cx, name, None, home, field_type.unmodified())?;
-    planned.operands.field = Some(symbol);
+    let mut planned = value(cx, name, None, home, &field_type)?;
+    planned.operands.field = Some(place);
     Ok(planned)
 }
 

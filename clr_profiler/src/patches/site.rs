@@ -2,19 +2,12 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::frame::Frame;
+use super::entry::{self, Entry, Hook};
 use super::slot::{Kind, Layout, Slot, Stage, bits};
 use crate::error::Result;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::rewrite::RewriteContext;
 use crate::runtime::{ProfilerInfo, lock, silence_where};
-
-/// A closure of a patch. The closure itself is a part of the function, so that a call goes through one pointer.
-pub(super) trait Hook: Send + Sync {
-    /// Calls the closure. Returns the [`bits`] by which the IL continues: 0 if it has failed, so that the method runs as
-    /// without it.
-    fn run(&self, site: &Site, frame: Frame<'_>) -> u64;
-}
 
 /// The closures of a patch.
 #[derive(Default)]
@@ -31,8 +24,7 @@ pub(super) struct Hooks {
 }
 
 impl Hooks {
-    #[inline]
-    pub(super) fn of(&self, stage: Stage) -> Option<&dyn Hook> {
+    fn of(&self, stage: Stage) -> Option<&dyn Hook> {
         match stage {
             Stage::Before => self.before.as_deref(),
             Stage::After => self.after.as_deref(),
@@ -69,9 +61,18 @@ impl Hooks {
         self.has(Stage::After) && (before || exception) || before && exception
     }
 
+    /// The functions for methods with these values.
+    fn entries(&self, layout: &'static Layout) -> Vec<Entry> {
+        let stages = [Stage::Before, Stage::After, Stage::Exception];
+        let entries = stages.into_iter().filter_map(|stage| {
+            let hook = self.of(stage)?;
+            Some(hook.entry(layout, self.always(stage), self.has_state()))
+        });
+        entries.chain([entry::abandoned(layout)]).collect()
+    }
+
     /// The decisions that do not depend on the closure of a stage.
-    #[inline]
-    pub(super) fn always(&self, stage: Stage) -> u64 {
+    fn always(&self, stage: Stage) -> u64 {
         match self.replaces && stage == Stage::Before {
             true => bits::SKIP,
             false => 0,
@@ -79,9 +80,10 @@ impl Hooks {
     }
 }
 
-/// A patched method, for the functions that its IL calls. It lives as long as the library.
+/// A patched method. Its values live as long as the library, because the functions that its IL calls have them.
 pub(super) struct Site {
-    pub(super) layout: Layout,
+    pub(super) layout: &'static Layout,
+    pub(super) entries: Vec<Entry>,
     pub(super) hooks: Arc<Hooks>,
     /// Whether a state that one closure keeps can be used by another; otherwise frames have none.
     pub(super) has_state: bool,
@@ -116,14 +118,15 @@ pub(super) fn site(
     if let Some(known) = known {
         return Ok(known);
     }
-    let layout = Layout::new(
+    let layout: &'static Layout = Box::leak(Box::new(Layout::new(
         method,
         slots,
         cx.info().string_layout2()?,
         hooks.has_objects,
-    );
+    )));
     let site: &'static Site = Box::leak(Box::new(Site {
         layout,
+        entries: hooks.entries(layout),
         hooks: Arc::clone(hooks),
         has_state: hooks.has_state(),
     }));

@@ -303,6 +303,9 @@ impl Setup {
     /// not write to its host's streams. The hook runs on the thread of the callback, and so possibly on
     /// several at once; the rules of that callback apply to it. A panic in it is ignored.
     ///
+    /// A callback that is under way when the runtime shuts down, on another thread, fails at its next call. That
+    /// is no failure of the profiler: its error is dropped.
+    ///
     /// Rewritten code does not identify the profiler whose function it calls: a panic there is reported to
     /// the hooks of all running profilers of the library.
     pub fn on_failure(&mut self, hook: impl Fn(&Failure) + Send + Sync + 'static) -> &mut Self {

@@ -49,6 +49,10 @@ impl Component for UnloadObserver {
     }
 
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        // No call requests further walks of the heap from now on.
+        if seen::note_unloads() {
+            departures::wait();
+        }
         let walks = end_walks(info);
         info.extension::<Images>().module_goes(module);
         #[cfg(feature = "lines")]
@@ -95,7 +99,12 @@ impl Component for UnloadObserver {
 
 /// Removes the event for which the runtime would walk the heap, where it would crash from now on.
 fn end_walks(info: &ProfilerInfo) -> Result<()> {
-    let events = info.events()?;
+    let events = match info.events() {
+        Ok(events) => events,
+        // Callbacks that are under way when a detach begins cannot change anything.
+        Err(error) if error.hresult() == Hresult::CORPROF_E_PROFILER_DETACHING => return Ok(()),
+        Err(error) => return Err(error),
+    };
     if !events.contains(EventMask::MONITOR_GC) || !info.reads_lost_types()? {
         return Ok(());
     }

@@ -6,9 +6,12 @@ use super::store::Module;
 use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::metadata::{Metadata, MetadataImport2, MethodProps};
+use crate::info::CorProfilerInfo;
+use crate::info::method_facts::MethodDefinition;
+use crate::metadata::{Metadata, MetadataImport, MetadataImport2, MethodProps};
 use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_il::metadata::MetadataResolver;
+use clr_profiler_il::pattern::MethodPatterns;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
@@ -267,6 +270,40 @@ impl<'a> RewriteContext<'a> {
     }
 
     crate::__edit_context!('a);
+
+    /// The indices of the patterns that match the method, as
+    /// [`MethodPatterns::matching`](clr_profiler_il::pattern::MethodPatterns::matching) has them, for edits that depend on the pattern.
+    ///
+    /// # Errors
+    ///
+    /// An error of the metadata.
+    pub fn matching(&self, patterns: &MethodPatterns) -> Result<Vec<usize>> {
+        patterns.matching(&MethodDefinition {
+            info: self.info(),
+            module: self.module(),
+            metadata: self.info().module_metadata(self.module())?,
+            token: self.token(),
+            props: self.props().clone(),
+        })
+    }
+
+    /// The names of the parameters, without `this`; `None` for one without a name.
+    ///
+    /// # Errors
+    ///
+    /// An error of the metadata.
+    pub fn parameter_names(&self) -> Result<Vec<Option<String>>> {
+        let mut names = vec![None; self.signature().params.len()];
+        let metadata = self.info().module_metadata(self.module())?;
+        for parameter in metadata.params(self.token()) {
+            let props = metadata.param_props(parameter?)?;
+            let index = (props.sequence as usize).checked_sub(1);
+            if let Some(name) = index.and_then(|index| names.get_mut(index)) {
+                *name = Some(props.name).filter(|name| !name.is_empty());
+            }
+        }
+        Ok(names)
+    }
 
     /// Whether the runtime gets a map from the original offsets to those of the new body. By default it does:
     /// stack traces and debuggers then show the lines of the source.

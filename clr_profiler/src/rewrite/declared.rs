@@ -105,7 +105,7 @@ pub(crate) fn mistake(method: &MethodSymbol) -> Option<Error> {
 }
 
 /// The files of assemblies by their names in lower case.
-struct Files {
+pub(super) struct Files {
     loaded: HashMap<String, PathBuf>,
     folders: Vec<PathBuf>,
     read: HashMap<String, Option<Vec<u8>>>,
@@ -114,7 +114,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(info: &ProfilerInfo, module: ModuleId) -> Result<Self> {
+    pub(super) fn of(info: &ProfilerInfo, module: ModuleId) -> Result<Self> {
         let mut loaded = HashMap::new();
         for module in info.modules()? {
             let module = module?;
@@ -174,6 +174,33 @@ impl Files {
         let mut files = bundle.files().flatten();
         let file = files.find(|file| is_named(file.path))?;
         Some(file.contents().ok()?.into_owned())
+    }
+
+    /// Passes a type to `look`, with the file and the name of the assembly that defines it.
+    pub(super) fn find_type<R>(
+        &mut self,
+        assembly: &str,
+        class: &str,
+        look: impl Fn(&Assembly<'_>, TypeDef, &str) -> R,
+    ) -> Option<R> {
+        let mut assembly = match assembly {
+            ALIAS => CORE_LIBRARY.to_owned(),
+            named => named.to_owned(),
+        };
+        for _ in 0..FORWARDS_LIMIT {
+            let file = Assembly::parse(self.file(&assembly)?).ok()?;
+            if let Some(found) = file.metadata.find_type(class) {
+                return Some(look(&file, found, &assembly));
+            }
+            assembly = match forward(&file.metadata, class) {
+                Some(next) => next,
+                None if CORE_LIBRARIES.contains(&&*assembly) && assembly != CORE_LIBRARY => {
+                    CORE_LIBRARY.to_owned()
+                }
+                None => return None,
+            };
+        }
+        None
     }
 
     /// Why a method does not exist; `None` if it does, or if that is unknown.

@@ -135,11 +135,9 @@ impl RewriteContext<'_> {
         let skip = all.label();
         let mut left = Fragment::new();
         match &guard.0 {
-            Storage::Byte(number) => {
-                let byte_of = NativeCall::raw(byte_of as extern "C" fn(u32) -> *mut u8);
-                let byte_of = self.quick(byte_of)?;
+            Storage::Byte(_) => {
                 let byte = body.add_local(TypeSig::NativeInt)?;
-                all.ldc_i4(number.cast_signed()).append(&byte_of);
+                all.append(&self.guard_byte(guard)?);
                 all.stloc(byte).ldloc(byte).ldind_u1().brtrue(skip);
                 all.ldloc(byte).ldc_i4(1).stind_i1();
                 left.ldloc(byte).ldc_i4(0).stind_i1();
@@ -156,6 +154,22 @@ impl RewriteContext<'_> {
             .end()
             .mark(skip);
         Ok(all)
+    }
+
+    /// Code that pushes the address of a guard's byte for this thread, which is 1 while the thread is in guarded code.
+    ///
+    /// # Errors
+    ///
+    /// That the guard is stored in a field; an error of the metadata.
+    pub(crate) fn guard_byte(&mut self, guard: &ReentrancyGuard) -> Result<Fragment> {
+        let Storage::Byte(number) = guard.0 else {
+            return Err(Error::other("the guard is stored in a field"));
+        };
+        let byte_of = NativeCall::raw(byte_of as extern "C" fn(u32) -> *mut u8);
+        let byte_of = self.quick(byte_of)?;
+        let mut code = Fragment::new();
+        code.ldc_i4(number.cast_signed()).append(&byte_of);
+        Ok(code)
     }
 
     #[allow(unsafe_code, reason = "the promise of a call without transition")]

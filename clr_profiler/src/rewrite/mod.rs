@@ -25,6 +25,7 @@ mod method;
 mod module_metadata;
 mod names;
 mod offsets;
+mod paths;
 mod store;
 mod subject;
 
@@ -57,6 +58,7 @@ pub use helper::{HelperAssembly, HelperLoader};
 pub(crate) use layout::{Leaf, Primitive, ValueLayout};
 pub use members::{NativeLibrary, TypeBuilder};
 pub use names::IlNames;
+pub use paths::PathStep;
 pub(crate) use store::{Unloads, add_editor, held_bytes};
 
 use module_metadata::ModuleMetadata;

@@ -1,7 +1,10 @@
 //! The attributes of Harmony-style patches: `HarmonyLib.HarmonyPatch` and its companions, read from metadata. No assembly that
 //! defines them is needed.
 
+use std::sync::Arc;
+
 use super::bind::Kind;
+use super::lookup::Named;
 use super::names::{TypeText, method_pattern};
 use crate::error::{Error, Result};
 use crate::instrumentation::is_framework;
@@ -34,6 +37,12 @@ pub(super) struct Annotations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Patch(Kind),
+    /// It names the methods to patch.
+    Target,
+    /// It says whether the class is applied.
+    Prepare,
+    /// It runs after the patches were applied.
+    Cleanup,
     Unsupported(&'static str),
 }
 
@@ -48,16 +57,22 @@ impl Role {
                 "transpilers are not supported: `Instrumentation::edit` changes IL",
             ),
             "ReversePatch" => Self::Unsupported("reverse patches are not supported"),
-            "TargetMethod" | "TargetMethods" => Self::Unsupported(
-                "it would have to run before the program: name the method by an attribute, \
-                 `HarmonyPatch(typeof(X), \"Method\")`, or several by a pattern, `ManagedPatches::class`",
-            ),
-            "Prepare" | "Cleanup" => {
-                Self::Unsupported("it would have to run before the program: remove it")
-            }
+            "TargetMethod" | "TargetMethods" => Self::Target,
+            "Prepare" => Self::Prepare,
+            "Cleanup" => Self::Cleanup,
             _ => return None,
         })
     }
+}
+
+/// The patterns for the target of a patch.
+pub(super) enum TargetPatterns {
+    Methods(Arc<MethodPatterns>),
+    /// Of .NET: the methods are patched, or their calls.
+    Framework {
+        callees: Arc<MethodPatterns>,
+        methods: Arc<MethodPatterns>,
+    },
 }
 
 /// Of an enumeration of the attributes.
@@ -171,8 +186,22 @@ impl Annotations {
         }
     }
 
-    /// The patterns for the target, and whether it is patched at its calls.
-    pub(super) fn target(&self, own: &str) -> Result<(MethodPatterns, bool)> {
+    /// These, with a target that code has named.
+    pub(super) fn of(&self, target: Named) -> Self {
+        Self {
+            is_patch: true,
+            class: Some(target.class),
+            is_text: target.is_text,
+            method: target.method,
+            kind: target.kind,
+            parameters: target.parameters,
+            variations: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The patterns for the target.
+    pub(super) fn target(&self, own: &str) -> Result<TargetPatterns> {
         let Some(class) = &self.class else {
             return Err(Error::other(
                 "its attributes name no type: `HarmonyPatch(typeof(X), \"Method\")` does, or \
@@ -194,13 +223,8 @@ impl Annotations {
                 class.path
             )));
         }
-        let is_call = is_framework(assembly.unwrap_or(&class.path));
-        let mut text = match assembly {
-            // At a call, any assembly through which the program refers to the type.
-            Some(assembly) if !is_call => format!("{assembly}!"),
-            _ => String::new(),
-        };
-        text += &format!("{}.{}", class.path, method_pattern(&method));
+        let is_framework = is_framework(assembly.unwrap_or(&class.path));
+        let mut text = format!("{}.{}", class.path, method_pattern(&method));
         if let Some(parameters) = &self.parameters {
             let parameters = parameters.iter().enumerate().map(|(index, one)| {
                 let mut one = one.clone();
@@ -215,9 +239,27 @@ impl Annotations {
             let parameters: Vec<String> = parameters.collect();
             text += &format!("({})", parameters.join(", "));
         }
-        let patterns = MethodPatterns::parse(&text);
-        let patterns = patterns.map_err(|mistake| Error::other(format!("`{text}`: {mistake}")))?;
-        Ok((patterns, is_call))
+        let parse = |text: &str| {
+            MethodPatterns::parse(text)
+                .map(Arc::new)
+                .map_err(|mistake| Error::other(format!("`{text}`: {mistake}")))
+        };
+        if !is_framework {
+            return Ok(TargetPatterns::Methods(parse(&match assembly {
+                Some(assembly) => format!("{assembly}!{text}"),
+                None => text,
+            })?));
+        }
+        // Programs refer to a type by an assembly that may forward it to another one.
+        let family = match assembly.unwrap_or(&class.path).starts_with("Microsoft") {
+            true => "Microsoft",
+            false => "System",
+        };
+        Ok(TargetPatterns::Framework {
+            // At a call, any assembly through which the program refers to the type.
+            callees: parse(&text)?,
+            methods: parse(&format!("{family}.*!{text}"))?,
+        })
     }
 
     fn method(&self) -> Result<String> {

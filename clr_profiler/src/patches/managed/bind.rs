@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::ids::ModuleId;
+use crate::patches::fields::Field;
 use clr_profiler_il::signature::TypeSig;
-use clr_profiler_il::token::{FieldDef, TypeDef};
+use clr_profiler_il::token::MethodDef;
 
 /// When a patch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,7 @@ pub(super) struct PatchMethod {
     pub(super) parameters: Vec<Parameter>,
     pub(super) result: Option<PatchType>,
     pub(super) symbol: clr_profiler_il::symbol::MethodSymbol,
+    pub(super) token: MethodDef,
     /// The assemblies of the types in its signature, without its own and those of .NET.
     pub(super) assemblies: Vec<Box<str>>,
     pub(super) priority: i32,
@@ -70,25 +71,8 @@ pub(super) struct TargetParameter {
 
 #[derive(Clone, Debug)]
 pub(super) struct TargetField {
-    pub(super) name: String,
     pub(super) class: TargetType,
-    pub(super) is_static: bool,
-    pub(super) is_init_only: bool,
-    /// Its definition.
-    pub(super) at: (ModuleId, TypeDef, FieldDef),
-    /// If a base type declares it.
-    pub(super) inherited: Option<Inherited>,
-}
-
-/// A field of a base type.
-#[derive(Clone, Debug)]
-pub(super) struct Inherited {
-    /// The base type, as a symbol.
-    pub(super) owner: String,
-    /// Its type as text, in terms of the patched method's module.
-    pub(super) type_text: String,
-    /// Whether code of the derived type may name it.
-    pub(super) is_accessible: bool,
+    pub(super) field: Field,
 }
 
 /// A patched method, or a patched call.
@@ -313,19 +297,19 @@ impl PatchMethod {
             );
         }
         let by_number = name.parse::<usize>().ok();
-        let by_name = || target.fields.iter().position(|field| field.name == name);
+        let by_name = || target.fields.iter().position(|of| of.field.name == name);
         let index = by_number.or_else(by_name);
         let found = index.and_then(|at| Some((at, target.fields.get(at)?)));
         // Numbers are those of the type's own fields.
-        let found = found.filter(|(_, field)| by_number.is_none() || field.inherited.is_none());
-        let Some((index, field)) = found else {
+        let found = found.filter(|(_, of)| by_number.is_none() || of.field.inherited.is_none());
+        let Some((index, TargetField { class, field })) = found else {
             if target.has_unknown_base && by_number.is_none() {
                 return Ok((Value::Field(usize::MAX), Form::Value));
             }
             let names = target
                 .fields
                 .iter()
-                .map(|field| format!("`___{}`", field.name));
+                .map(|of| format!("`___{}`", of.field.name));
             let names: Vec<String> = names.take(8).collect();
             return Err(match names.is_empty() {
                 true => format!("its type has no field `{name}`, nor any other"),
@@ -340,20 +324,10 @@ impl PatchMethod {
                 "the field {name} belongs to an instance, and the method is static"
             ));
         }
-        if let (
-            true,
-            Some(Inherited {
-                owner,
-                is_accessible: false,
-                ..
-            }),
-        ) = (field.is_static, &field.inherited)
-        {
-            return Err(format!(
-                "the field {name} is static, and private in {owner}: a patch of a method of that type gets it"
-            ));
+        if let Some(problem) = field.hidden_static() {
+            return Err(problem);
         }
-        let form = form(parameter, &field.class, is_base)?;
+        let form = form(parameter, class, is_base)?;
         let is_written = matches!(form, Form::Address | Form::BoxedAddress);
         if is_written && field.is_static && field.is_init_only {
             return Err(format!(
@@ -481,6 +455,7 @@ mod tests {
             parameters: parameters.collect(),
             result: result.map(|text| class(text, text)),
             symbol: MethodSymbol::new("[P]Shop", "Patch", "void ()"),
+            token: MethodDef::from_row(1).unwrap(),
             assemblies: Vec::new(),
             priority: 400,
         }

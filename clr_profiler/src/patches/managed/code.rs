@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::bind::{PatchMethod, Target, TargetParameter};
 use super::emit::At;
-use super::plan::{Call, OfClass, Original, Plan};
-use super::target::{self, Types};
+use super::plan::{Call, Original, Plan};
+use super::slots::OfClass;
+use super::target;
 use crate::error::{Error, Result};
-use crate::patches::callers::{Callee, callee, plain_calls};
+use crate::patches::callers::{Callee, as_called, callee, emit_call, plain_calls};
+use crate::patches::fields::Types;
 use crate::patches::plan::is_value_type;
 use crate::rewrite::{HelperAssembly, RewriteContext};
 use clr_profiler_il::body::MethodBody;
@@ -61,7 +63,8 @@ pub(super) fn around_method(
         inner = inner.before(move |code, method| {
             let at = with_result(method.result);
             code.ldc_i4(1).stloc(at.run);
-            prefixes(&plan.prefixes, code, &at);
+            code.append(&plan.entry);
+            plan.stage(code, |code| prefixes(&plan.prefixes, code, &at));
         });
     }
     if plan.skips() {
@@ -73,9 +76,11 @@ pub(super) fn around_method(
         let plan = Arc::clone(&plan);
         inner = inner.after(move |code, method| {
             let at = with_result(method.result);
-            for call in &plan.postfixes {
-                call.emit(code, &at);
-            }
+            plan.stage(code, |code| {
+                for call in &plan.postfixes {
+                    call.emit(code, &at);
+                }
+            });
         });
     } else if spare.is_some() {
         // So that a prefix has the result's local.
@@ -88,9 +93,11 @@ pub(super) fn around_method(
         return Ok(());
     }
     let finalizers = move |plan: &Plan, code: &mut Fragment, at: &At| {
-        for call in &plan.finalizers {
-            call.emit(code, at);
-        }
+        plan.stage(code, |code| {
+            for call in &plan.finalizers {
+                call.emit(code, at);
+            }
+        });
     };
     let on_return = Arc::clone(&plan);
     let outer = Wrap::new()
@@ -152,6 +159,8 @@ pub(super) struct OfCalls<'a> {
 struct Prepared {
     plan: Plan,
     at: At,
+    /// As the code calls it.
+    callee: MethodSig,
     signature: MethodSig,
     result: Option<(u16, TypeToken)>,
 }
@@ -162,13 +171,14 @@ pub(super) fn around_calls(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<()> {
-    let mut known: Vec<(Token, Option<Prepared>)> = Vec::new();
+    let mut known: Vec<((Token, bool), Option<Prepared>)> = Vec::new();
     for (id, opcode, token) in plain_calls(body) {
-        if !known.iter().any(|(of, _)| *of == token) {
+        let key = (token, opcode == Opcode::Newobj);
+        if !known.iter().any(|(of, _)| *of == key) {
             let prepared = prepare(patches, (opcode, token), body, cx)?;
-            known.push((token, prepared));
+            known.push((key, prepared));
         }
-        let prepared = known.iter().find(|(of, _)| *of == token);
+        let prepared = known.iter().find(|(of, _)| *of == key);
         if let Some((_, Some(prepared))) = prepared {
             let code = prepared.around(opcode, token);
             body.replace(id, &code)?;
@@ -183,17 +193,21 @@ fn prepare(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<Option<Prepared>> {
-    let Some(signature) = cx.resolver().method(Reference::Token(token)) else {
+    let Some(called) = cx.resolver().method(Reference::Token(token)) else {
         return Ok(None);
     };
-    let Some(callee) = callee(cx, token, &signature)? else {
+    let Some(callee) = callee(cx, token, &called)? else {
         return Ok(None);
     };
     let mut classes: Vec<OfClass<'_>> = Vec::new();
     for patch in patches {
         if patch.callees.matches(&callee)? {
             cx.refer_to(patch.helper)?;
-            classes.push(patch.methods);
+            classes.push(OfClass {
+                methods: patch.methods,
+                slots: None,
+                is_guarded: false,
+            });
         }
     }
     if classes.is_empty() {
@@ -208,9 +222,12 @@ fn prepare(
     if cx.shape()?.is_runtime_async() {
         return refuse("its caller is runtime-async");
     }
-    if signature.convention == CallingConvention::VarArg {
+    if called.convention == CallingConvention::VarArg {
         return refuse("it has variable arguments");
     }
+    let Some(signature) = as_called(cx, opcode, token, &called) else {
+        return refuse("whether it makes an object or a struct is unknown");
+    };
     if matches!(signature.return_type.unmodified(), TypeSig::ByRef(_)) {
         return refuse("it returns a reference");
     }
@@ -252,6 +269,7 @@ fn prepare(
             exception: u16::MAX,
         },
         plan,
+        callee: called,
         signature,
         result,
     }))
@@ -325,11 +343,7 @@ impl Prepared {
         for number in 0..count {
             code.ldloc(first + number);
         }
-        let callee = (token, &self.signature);
-        match opcode {
-            Opcode::Callvirt => code.callvirt(callee),
-            _ => code.call(callee),
-        };
+        emit_call(&mut code, opcode, (token, &self.callee));
         if let Some((result, _)) = self.result {
             code.stloc(result);
         }

@@ -1,7 +1,8 @@
 //! The IL that calls a patch.
 
 use super::bind::Form;
-use super::plan::{Call, Passed, Place, Returns};
+use super::plan::{Call, Callee, Passed, Place, Returns};
+use crate::patches::fields::FieldPlace;
 use clr_profiler_il::fragment::Fragment;
 
 /// The locals of the code.
@@ -40,10 +41,17 @@ impl At {
 impl Call {
     /// Calls the patch, follows its result, and stores the values that it has changed as objects.
     pub(super) fn emit(&self, code: &mut Fragment, at: &At) {
+        let end = code.label();
+        if let Callee::Slot(slot) = &self.callee {
+            code.ldloc(slot.is_ready).brfalse(end);
+        }
         for argument in &self.arguments {
             argument.push(code, at);
         }
-        code.call(&self.symbol);
+        match &self.callee {
+            Callee::Method(symbol) => code.call(symbol),
+            Callee::Slot(slot) => code.append(&slot.function).calli(&slot.signature),
+        };
         let local = match self.returns {
             Returns::Nothing => None,
             Returns::Run => Some(at.run),
@@ -56,6 +64,7 @@ impl Call {
         for argument in &self.arguments {
             argument.store(code, at);
         }
+        code.mark(end).nop();
     }
 }
 
@@ -97,15 +106,15 @@ impl Passed {
                 }
             }
             Place::Field {
-                symbol,
-                is_static: true,
+                place: FieldPlace::Named(symbol),
+                is_static,
             } => {
-                code.ldsfld(symbol);
+                match is_static {
+                    true => code.ldsfld(symbol),
+                    false => code.ldarg(0).ldfld(symbol),
+                };
             }
-            Place::Field { symbol, .. } => {
-                code.ldarg(0).ldfld(symbol);
-            }
-            Place::Hidden { .. } => {
+            Place::Field { .. } => {
                 self.load_address(code, at);
                 if let Some(operand) = self.operand {
                     code.ldobj(operand);
@@ -139,18 +148,17 @@ impl Passed {
                 is_by_ref: true,
             } => at.load_argument(code, *number),
             Place::Argument { number, .. } => at.load_argument_address(code, *number),
-            Place::Field {
-                symbol,
-                is_static: true,
-            } => {
-                code.ldsflda(symbol);
-            }
-            Place::Field { symbol, .. } => {
-                code.ldarg(0).ldflda(symbol);
-            }
-            Place::Hidden { anchor, distance } => {
-                code.ldarg(0).ldflda(anchor).append(distance).add();
-            }
+            Place::Field { place, is_static } => match place {
+                FieldPlace::Named(symbol) if *is_static => {
+                    code.ldsflda(symbol);
+                }
+                FieldPlace::Named(symbol) => {
+                    code.ldarg(0).ldflda(symbol);
+                }
+                FieldPlace::Hidden { anchor, distance } => {
+                    FieldPlace::hidden_address(code, anchor, distance);
+                }
+            },
             Place::Result => {
                 code.ldloca(at.result);
             }
@@ -188,17 +196,23 @@ impl Passed {
                 is_by_ref: true,
             } => at.load_argument(code, *number),
             Place::Field {
+                place: FieldPlace::Hidden { .. },
+                ..
+            } => self.load_address(code, at),
+            Place::Field {
                 is_static: false, ..
             } => {
                 code.ldarg(0);
             }
-            Place::Hidden { .. } => self.load_address(code, at),
             _ => {}
         }
         object(code);
         code.append(&self.unboxed);
         match &self.place {
-            Place::Hidden { .. }
+            Place::Field {
+                place: FieldPlace::Hidden { .. },
+                ..
+            }
             | Place::Argument {
                 is_by_ref: true, ..
             } => {
@@ -208,13 +222,13 @@ impl Passed {
             }
             Place::Argument { number, .. } => at.store_argument(code, *number),
             Place::Field {
-                symbol,
-                is_static: true,
+                place: FieldPlace::Named(symbol),
+                is_static,
             } => {
-                code.stsfld(symbol);
-            }
-            Place::Field { symbol, .. } => {
-                code.stfld(symbol);
+                match is_static {
+                    true => code.stsfld(symbol),
+                    false => code.stfld(symbol),
+                };
             }
             _ => {
                 code.stloc(at.result);

@@ -5,12 +5,14 @@ use std::fmt;
 
 use super::attributes::{Annotations, Role};
 use super::bind::{Parameter, PatchMethod, PatchType};
+use super::constant;
+use super::names::assembly_of;
 use super::target::compared_name;
 use super::usage;
 use crate::error::{Error, Result};
 use crate::instrumentation::is_framework;
 use clr_metadata::token::{GenericParam, MethodDef, ParamDef, TypeDef, TypeToken};
-use clr_metadata::{Assembly, Metadata, ResolutionScope};
+use clr_metadata::{Assembly, Metadata};
 use clr_profiler_il::attributes::{MemberAccess, TypeVisibility};
 use clr_profiler_il::signature::{MethodSig, TypeNames, TypeSig};
 use clr_profiler_il::symbol::MethodSymbol;
@@ -23,6 +25,10 @@ pub(super) struct PatchClass {
     pub(super) name: String,
     pub(super) token: TypeDef,
     pub(super) annotations: Annotations,
+    /// The targets that the code of the class names, instead of those of the attributes.
+    pub(super) targets: Option<Vec<Annotations>>,
+    /// Whether its `Prepare` returns false.
+    pub(super) is_off: bool,
     pub(super) methods: Vec<ReadMethod>,
 }
 
@@ -50,17 +56,6 @@ enum Assemblies {
     /// All but .NET's.
     Compared,
     All,
-}
-
-/// The assembly that is referred to for a type; `None` for the own one.
-fn assembly_of<'a>(metadata: &Metadata<'a>, class: TypeToken) -> Option<&'a str> {
-    let TypeToken::Ref(class) = class else {
-        return None;
-    };
-    match metadata.outermost_scope(class).ok()? {
-        ResolutionScope::AssemblyRef(of) => metadata.string(metadata.row(of).ok()?.name).ok(),
-        _ => None,
-    }
 }
 
 impl TypeNames for FileNames<'_, '_> {
@@ -94,6 +89,7 @@ pub(super) fn annotated(assembly: &Assembly<'_>) -> (Vec<PatchClass>, Vec<String
     for class in assembly.metadata.tokens::<TypeDef>() {
         if is_annotated(&assembly.metadata, class) {
             match read(assembly, class, &mut mistakes) {
+                Ok(class) if class.is_off => {}
                 Ok(class) => classes.push(class),
                 Err(mistake) => mistakes.push(mistake.to_string()),
             }
@@ -118,6 +114,8 @@ pub(super) fn read(
         name: name.clone(),
         token: class,
         annotations,
+        targets: None,
+        is_off: false,
         methods: Vec::new(),
     };
     let before = mistakes.len();
@@ -135,6 +133,25 @@ pub(super) fn read(
             Some(Role::Unsupported(why)) => {
                 mistakes.push(format!("{name}.{simple}: {why}"));
                 continue;
+            }
+            Some(Role::Target) => {
+                let targets = read.targets.get_or_insert_default();
+                match constant::targets(assembly, method) {
+                    Ok(found) => {
+                        let found = found.into_iter();
+                        targets.extend(found.map(|one| read.annotations.of(one)));
+                    }
+                    Err(mistake) => mistakes.push(format!("{name}.{simple}: {mistake}")),
+                }
+            }
+            Some(Role::Prepare) => match constant::is_prepared(assembly, method) {
+                Ok(is_prepared) => read.is_off |= !is_prepared,
+                Err(mistake) => mistakes.push(format!("{name}.{simple}: {mistake}")),
+            },
+            Some(Role::Cleanup) => {
+                if let Err(mistake) = constant::check_cleanup(assembly, method) {
+                    mistakes.push(format!("{name}.{simple}: {mistake}"));
+                }
             }
             Some(Role::Patch(kind)) => {
                 let owner = Owner {
@@ -244,6 +261,7 @@ impl Owner<'_, '_> {
                 simple,
                 &signature.text(&named).to_string(),
             ),
+            token: method,
             priority: own
                 .priority
                 .or(self.annotations.priority)

@@ -6,14 +6,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::attributes::TargetPatterns;
 use super::bind::{PatchMethod, state_problem};
 use super::code::{self, OfCalls};
 use super::file::{self, PatchClass};
-use super::plan::OfClass;
-use super::{target, usage};
+use super::slots::OfClass;
+use super::target::CORE_LIBRARY;
+use super::{slots, target, usage};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::instrumentation::{Group, Instrumentation, IntoPatterns, parsed_patterns};
+use crate::instrumentation::{Group, Instrumentation, IntoPatterns, is_framework, parsed_patterns};
 use crate::rewrite::{HelperAssembly, RewriteContext};
 use crate::runtime::ProfilerInfo;
 use clr_metadata::Assembly;
@@ -57,8 +59,8 @@ use clr_profiler_il::token::MethodDef;
 /// # fn main() {}
 /// ```
 ///
-/// The code of the method calls the patches directly. Methods of .NET are patched at their calls in the program, because
-/// the core library cannot refer to other assemblies.
+/// The code of the method calls the patches directly. Methods of .NET that attributes name are patched at their calls in the program, or
+/// [for all callers](Self::for_all_callers).
 ///
 /// # Errors
 ///
@@ -82,7 +84,22 @@ struct Part {
     patterns: Arc<MethodPatterns>,
     /// The methods whose calls are patched.
     callees: Option<Arc<MethodPatterns>>,
+    /// Of a target of .NET that attributes name: the patterns by which it is patched for all callers.
+    of_all_callers: Option<Arc<MethodPatterns>>,
     methods: Vec<PatchMethod>,
+}
+
+impl Part {
+    /// Whether methods of the core library may be patched themselves.
+    fn is_of_core(&self) -> bool {
+        let mut patterns = self.patterns.patterns().iter();
+        self.callees.is_none()
+            && patterns.any(|pattern| {
+                pattern.assembly().is_some()
+                    && !pattern.is_exclusion()
+                    && pattern.matches_assembly(CORE_LIBRARY)
+            })
+    }
 }
 
 /// Where calls are patched.
@@ -180,6 +197,9 @@ impl ManagedPatches {
         })?;
         let mut mistakes = Vec::new();
         let read = file::read(&assembly, class, &mut mistakes)?;
+        if read.is_off {
+            mistakes.push(format!("the class {name}: its `Prepare` returns false"));
+        }
         if !mistakes.is_empty() {
             return Err(Error::other(mistakes.join("; ")));
         }
@@ -187,10 +207,31 @@ impl ManagedPatches {
             helper: None,
             patterns,
             callees,
+            of_all_callers: None,
             methods: read.methods.iter().map(|one| one.patch.clone()).collect(),
         });
         self.classes.push(read);
         Ok(self)
+    }
+
+    /// Has the classes whose attributes name methods of .NET change these methods, for all callers, instead of their calls in the
+    /// program.
+    ///
+    /// Calls by .NET itself, by delegates and by reflection then run the patches, too. The core library cannot refer to other
+    /// assemblies, so its methods call the patches by addresses, which the program stores when it loads the patches: before the first code of
+    /// its own. Until then, the methods run their original code, and so they do in code that patches of methods of .NET call.
+    /// [`MethodOutcome::ways`](crate::instrumentation::MethodOutcome::ways) says how each method is patched.
+    ///
+    /// Methods that the JIT replaces by instructions, such as `Math.Sqrt`, have no code that callers run: their calls alone can be
+    /// patched.
+    #[must_use]
+    pub fn for_all_callers(mut self) -> Self {
+        for part in &mut self.parts {
+            if let Some(patterns) = part.of_all_callers.take() {
+                (part.patterns, part.callees) = (patterns, None);
+            }
+        }
+        self
     }
 
     /// The assembly to be loaded, in which the patches are public.
@@ -210,7 +251,10 @@ impl ManagedPatches {
             (None, None, Cow::Borrowed(bytes)) => HelperAssembly::in_memory(bytes),
             (None, None, Cow::Owned(bytes)) => HelperAssembly::in_memory(bytes.clone().leak()),
         };
-        Ok(helper?.without(unneeded))
+        let parts = self.parts.iter().filter(|part| part.is_of_core());
+        let methods = parts.flat_map(|part| &part.methods);
+        let methods = methods.map(|one| one.token);
+        Ok(helper?.without(unneeded).with_slots(methods))
     }
 }
 
@@ -224,30 +268,34 @@ fn of_targets(class: &PatchClass, own: &str) -> Result<Vec<Part>> {
             true => &method.annotations,
             false => &class.annotations,
         };
-        let (patterns, is_call) = annotations.target(own)?;
-        let key = patterns.patterns().iter().map(ToString::to_string);
-        let key = format!("{is_call} {}", key.collect::<Vec<_>>().join(";"));
-        targets.push((key, patterns, is_call, &method.patch));
+        let of_class = class.targets.as_deref();
+        for annotations in of_class.unwrap_or(std::slice::from_ref(annotations)) {
+            let target = annotations.target(own)?;
+            let (TargetPatterns::Methods(patterns)
+            | TargetPatterns::Framework {
+                callees: patterns, ..
+            }) = &target;
+            let key = patterns.patterns().iter().map(ToString::to_string);
+            targets.push((key.collect::<Vec<_>>().join(";"), target, &method.patch));
+        }
     }
-    for (key, patterns, is_call, patch) in targets {
+    for (key, target, patch) in targets {
         if let Some((_, part)) = parts.iter_mut().find(|(known, _)| *known == key) {
             part.methods.push(patch.clone());
             continue;
         }
-        let patterns = Arc::new(patterns);
-        let part = match is_call {
-            true => Part {
-                helper: None,
-                patterns: parsed_patterns(CALLERS)?,
-                callees: Some(patterns),
-                methods: vec![patch.clone()],
-            },
-            false => Part {
-                helper: None,
-                patterns,
-                callees: None,
-                methods: vec![patch.clone()],
-            },
+        let (patterns, callees, of_all_callers) = match target {
+            TargetPatterns::Methods(patterns) => (patterns, None, None),
+            TargetPatterns::Framework { callees, methods } => {
+                (parsed_patterns(CALLERS)?, Some(callees), Some(methods))
+            }
+        };
+        let part = Part {
+            helper: None,
+            patterns,
+            callees,
+            of_all_callers,
+            methods: vec![patch.clone()],
         };
         parts.push((key, part));
     }
@@ -309,11 +357,8 @@ impl Group for Parts {
             return Ok(());
         };
         let target = target::of_method(info, module, method, None)?;
-        if target::is_core_library(info, module)? {
-            return Err(Error::other(format!(
-                "{} is a method of the core library, which cannot refer to patches: `ManagedPatches::calls` patches its calls",
-                target.name
-            )));
+        if target::assembly(info, module)? == CORE_LIBRARY {
+            slots::check(&target.name, &part.methods, part.is_of_core())?;
         }
         // Unknown base types are decided upon when the method is compiled.
         let is_base =
@@ -346,16 +391,34 @@ impl Group for Parts {
             code::around_calls(&calls, body, cx)?;
         }
         let methods = parts.filter(|part| part.callees.is_none());
+        let methods: Vec<&Part> = methods.collect();
+        if methods.is_empty() {
+            return Ok(());
+        }
+        let assembly = target::assembly(cx.info(), cx.module())?;
+        let is_core = assembly == CORE_LIBRARY;
         let mut classes: Vec<OfClass<'_>> = Vec::new();
         for part in methods {
-            if let Some(helper) = &part.helper {
+            let Some(helper) = &part.helper else {
+                continue;
+            };
+            if !is_core {
                 cx.refer_to(helper)?;
-                classes.push(&part.methods);
             }
+            classes.push(OfClass {
+                methods: &part.methods,
+                slots: is_core.then_some(helper),
+                is_guarded: is_framework(&assembly),
+            });
         }
         match classes.is_empty() {
             true => Ok(()),
             false => code::around_method(&classes, body, cx),
         }
+    }
+
+    fn is_of_calls(&self, part: usize) -> bool {
+        let part = self.parts.get(part);
+        part.is_some_and(|part| part.callees.is_some())
     }
 }

@@ -1,9 +1,22 @@
-//! The names of types in custom attributes, in the form of reflection, and the patterns for them.
+//! The names of types in the form of reflection, as custom attributes have them, and the patterns for them.
 
 use crate::error::{Error, Result};
+use clr_metadata::token::TypeToken;
+use clr_metadata::{Metadata, ResolutionScope};
 
 /// The nesting of generic arguments after which hostile text is suspected.
 const DEPTH_LIMIT: usize = 16;
+
+/// The assembly that is referred to for a type; `None` for the own one.
+pub(super) fn assembly_of<'a>(metadata: &Metadata<'a>, class: TypeToken) -> Option<&'a str> {
+    let TypeToken::Ref(class) = class else {
+        return None;
+    };
+    match metadata.outermost_scope(class).ok()? {
+        ResolutionScope::AssemblyRef(of) => metadata.string(metadata.row(of).ok()?.name).ok(),
+        _ => None,
+    }
+}
 
 /// A type: ``Shop.Cart`1+Line, Shop, Version=1.0.0.0``.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

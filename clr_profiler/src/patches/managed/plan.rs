@@ -1,21 +1,18 @@
 //! The patches of one method or call in their order, with the locals and tokens of their code.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
 use super::bind::{
-    Form, Kind, METHOD_INFO, Parameter, PatchMethod, Target, TargetField, TargetParameter, Value,
-    state_problem,
+    Form, Kind, METHOD_INFO, Parameter, PatchMethod, Target, TargetParameter, Value, state_problem,
 };
+use super::slots::{self, Gate, GateLocals, Indirect, OfClass};
 use super::target;
 use crate::error::{Error, Result};
-use crate::rewrite::{RewriteContext, address};
-use crate::runtime::lock;
+use crate::patches::fields::FieldPlace;
+use crate::rewrite::RewriteContext;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::boxing::Boxing;
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::signature::{TokenNames, TypeSig};
-use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol};
+use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{Token, TypeToken};
 
 /// The position of a value.
@@ -26,13 +23,8 @@ pub(super) enum Place {
         is_by_ref: bool,
     },
     Field {
-        symbol: FieldSymbol,
+        place: FieldPlace,
         is_static: bool,
-    },
-    /// A private field of a base type: at a distance from a field that the code may name.
-    Hidden {
-        anchor: FieldSymbol,
-        distance: Box<Fragment>,
     },
     Result,
     State(u16),
@@ -66,9 +58,16 @@ pub(super) enum Returns {
     Exception,
 }
 
+/// How a patch is called.
+pub(super) enum Callee {
+    Method(MethodSymbol),
+    /// By the function pointer in its slot.
+    Slot(Box<Indirect>),
+}
+
 /// A call of a patch.
 pub(super) struct Call {
-    pub(super) symbol: MethodSymbol,
+    pub(super) callee: Callee,
     pub(super) arguments: Vec<Passed>,
     pub(super) returns: Returns,
     /// Whether it runs only if no patch before has skipped the method.
@@ -86,28 +85,15 @@ pub(super) struct Plan {
     pub(super) exception: u16,
     /// The locals of states, with their types.
     pub(super) states: Vec<(u16, TypeToken)>,
+    /// Code before all else, of methods of .NET.
+    pub(super) entry: Fragment,
+    pub(super) gate: Option<Gate>,
 }
-
-/// The patches of one class.
-pub(super) type OfClass<'a> = &'a [PatchMethod];
 
 /// The tokens of the method and its type.
 pub(super) struct Original {
     pub(super) method: Token,
     pub(super) class: TypeToken,
-}
-
-/// Code that pushes a distance. It is read from memory: the JIT, which knows the fields of types, then makes no assumption about
-/// what is there.
-fn loaded(distance: i32) -> Fragment {
-    static DISTANCES: Mutex<BTreeMap<i32, &'static i32>> = Mutex::new(BTreeMap::new());
-    let mut known = lock(&DISTANCES);
-    let cell = *known
-        .entry(distance)
-        .or_insert_with(|| Box::leak(Box::new(distance)));
-    let mut code = address(std::ptr::from_ref(cell).expose_provenance());
-    code.volatile().ldind_i4().conv_i();
-    code
 }
 
 struct Planner<'a, 'b, 'c> {
@@ -139,23 +125,29 @@ impl Plan {
             result: None,
             exception: u16::MAX,
             states: Vec::new(),
+            entry: Fragment::new(),
+            gate: None,
         };
+        let gates = GateLocals::new(classes, planner.body, planner.cx)?;
         if let Some(result) = &target.result {
             plan.result = Some(planner.local(result.sig.clone())?);
         }
-        let mut ordered: Vec<(&PatchMethod, Option<u16>)> = Vec::new();
+        let mut ordered: Vec<(&PatchMethod, &OfClass<'_>, Option<u16>)> = Vec::new();
         for class in classes {
             let state = planner.state(class)?;
             plan.states.extend(state);
-            ordered.extend(
-                class
-                    .iter()
-                    .map(|patch| (patch, state.map(|state| state.0))),
-            );
+            let state = state.map(|state| state.0);
+            ordered.extend(class.methods.iter().map(|patch| (patch, class, state)));
         }
-        ordered.sort_by_key(|(patch, _)| (patch.passes_through(), -i64::from(patch.priority)));
-        for (patch, state) in ordered {
-            let call = planner.call(patch, state)?;
+        ordered.sort_by_key(|(patch, ..)| (patch.passes_through(), -i64::from(patch.priority)));
+        for (patch, class, state) in ordered {
+            let callee = match (class.slots, &gates) {
+                (Some(helper), Some(gates)) => {
+                    Callee::Slot(Box::new(gates.call(patch, helper, planner.cx)?))
+                }
+                _ => Callee::Method(patch.symbol.clone()),
+            };
+            let call = planner.call(patch, callee, state)?;
             match patch.kind {
                 Kind::Prefix => plan.prefixes.push(call),
                 Kind::Postfix => plan.postfixes.push(call),
@@ -168,7 +160,18 @@ impl Plan {
         }
         // Patches read states and results before they are written.
         planner.body.set_init_locals(true);
+        if let Some(gates) = gates {
+            (plan.entry, plan.gate) = (gates.entry, Some(gates.gate));
+        }
         Ok(plan)
+    }
+
+    /// A part of the code that calls patches.
+    pub(super) fn stage(&self, code: &mut Fragment, calls: impl FnOnce(&mut Fragment)) {
+        match &self.gate {
+            Some(gate) => gate.stage(code, calls),
+            None => calls(code),
+        }
     }
 
     /// Whether a prefix may skip the method.
@@ -185,20 +188,23 @@ impl Planner<'_, '_, '_> {
     }
 
     /// The local for the state of a class, and its type.
-    fn state(&mut self, class: OfClass<'_>) -> Result<Option<(u16, TypeToken)>> {
-        if let Some(problem) = state_problem(class) {
+    fn state(&mut self, of: &OfClass<'_>) -> Result<Option<(u16, TypeToken)>> {
+        if let Some(problem) = state_problem(of.methods) {
             return Err(Error::other(problem));
         }
-        let mut parameters = class.iter().flat_map(|patch| &patch.parameters);
+        let mut parameters = of.methods.iter().flat_map(|patch| &patch.parameters);
         let Some(Parameter { class, .. }) = parameters.find(|one| &*one.name == "__state") else {
             return Ok(None);
         };
-        let sig = self.cx.type_sig(&class.symbol)?;
+        let sig = match of.slots {
+            Some(_) => slots::type_in_core(class, self.cx)?,
+            None => self.cx.type_sig(&class.symbol)?,
+        };
         let operand = self.cx.type_operand(&sig)?;
         Ok(Some((self.local(sig)?, operand)))
     }
 
-    fn call(&mut self, patch: &PatchMethod, state: Option<u16>) -> Result<Call> {
+    fn call(&mut self, patch: &PatchMethod, callee: Callee, state: Option<u16>) -> Result<Call> {
         let (info, module) = (self.cx.info(), self.cx.module());
         target::check_unique(info, &patch.assemblies)?;
         let is_base =
@@ -216,7 +222,7 @@ impl Planner<'_, '_, '_> {
             })?);
         }
         Ok(Call {
-            symbol: patch.symbol.clone(),
+            callee,
             arguments,
             returns: match (patch.kind, patch.result.is_some()) {
                 (_, false) => Returns::Nothing,
@@ -251,11 +257,12 @@ impl Planner<'_, '_, '_> {
             Value::Field(index) => {
                 let field = self.target.fields.get(index);
                 let field = field.ok_or_else(|| Error::other("the type has no such field"))?;
-                let mut sig = field.class.sig.clone();
-                if let Some(inherited) = &field.inherited {
-                    sig = self.cx.type_sig(&inherited.type_text)?;
-                }
-                place = self.field(field)?;
+                let sig = field.field.type_in(self.cx)?;
+                let all = self.target.fields.iter().map(|of| &of.field);
+                place = Place::Field {
+                    place: FieldPlace::of(&field.field, all, self.cx)?,
+                    is_static: field.field.is_static,
+                };
                 return self.typed(place, form, Some(&sig));
             }
             Value::Result => {
@@ -333,47 +340,6 @@ impl Planner<'_, '_, '_> {
             passed.temp = self.local(TypeSig::Object)?;
         }
         Ok(passed)
-    }
-
-    fn field(&self, field: &TargetField) -> Result<Place> {
-        let symbol = |field: &TargetField| match &field.inherited {
-            None => {
-                let text = field.class.sig.text(&TokenNames).to_string();
-                self.cx.own_field(&field.name, &text)
-            }
-            Some(inherited) => {
-                let (owner, of) = (&inherited.owner, &inherited.type_text);
-                Ok(FieldSymbol::new(owner, &field.name, of))
-            }
-        };
-        let is_named = |field: &TargetField| {
-            let inherited = field.inherited.as_ref();
-            inherited.is_none_or(|inherited| inherited.is_accessible)
-        };
-        if is_named(field) {
-            return Ok(Place::Field {
-                symbol: symbol(field)?,
-                is_static: field.is_static,
-            });
-        }
-        let name = &field.name;
-        let mut others = self.target.fields.iter();
-        let anchor = others.find(|other| !other.is_static && is_named(other));
-        let anchor = anchor.ok_or_else(|| {
-            Error::other(format!(
-                "the field {name} is private in a base type, and the type has no field from which it could be found: patch a \
-                 method of the base type"
-            ))
-        })?;
-        let distance = target::distance(self.cx.info(), anchor, field).map_err(|error| {
-            Error::other(format!(
-                "the field {name} is private in a base type, and its offset is not known: {error}"
-            ))
-        })?;
-        Ok(Place::Hidden {
-            anchor: symbol(anchor)?,
-            distance: Box::new(loaded(distance)),
-        })
     }
 
     /// Code that pushes the method as reflection has it.

@@ -2,34 +2,22 @@
 
 use std::fmt;
 
-use super::bind::{Inherited, Target, TargetField, TargetParameter, TargetType};
+use super::bind::{Target, TargetField, TargetParameter, TargetType};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::method_facts::definition;
-use crate::info::names::assembly_name;
-use crate::info::{CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3};
+use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::instrumentation::is_framework;
 use crate::metadata::{
-    Instantiation, Metadata, MetadataAssemblyImport, MetadataImport, MetadataImport2, method_name,
-    nested_names,
+    Instantiation, Metadata, MetadataImport, MetadataImport2, method_name, nested_names,
 };
 use crate::patches::callers::Callee;
+use crate::patches::fields::{self, DEPTH_LIMIT, Types};
 use crate::patches::plan::{is_value_type, parameter_names};
 use crate::rewrite::{DeclaredMethod, methods_in_file};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::attributes::{FieldAttributes, MemberAccess};
-use clr_profiler_il::signature::{TokenNames, TypeNames, TypeSig};
-use clr_profiler_il::token::{AssemblyRef, MethodDef, Token, TypeDef, TypeRef, TypeToken};
-
-/// The number of base types after which hostile metadata is suspected.
-const DEPTH_LIMIT: usize = 64;
-
-/// The types that a module names.
-pub(super) struct Types<'info> {
-    metadata: Metadata<'info>,
-    /// The module's own assembly.
-    own: String,
-}
+use clr_profiler_il::signature::{TypeNames, TypeSig};
+use clr_profiler_il::token::{MethodDef, Token, TypeDef, TypeToken};
 
 /// Names without assemblies, for messages.
 struct Shown<'a, 'info>(&'a Types<'info>);
@@ -54,28 +42,7 @@ impl TypeNames for Shown<'_, '_> {
     }
 }
 
-/// Names with the assemblies that a module has them in, for symbols.
-struct Qualified<'a, 'info>(&'a Types<'info>);
-
-impl TypeNames for Qualified<'_, '_> {
-    fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {
-        let types = self.0;
-        let names = nested_names(&types.metadata, token);
-        let (Ok(names), Ok(assembly)) = (names, types.assembly(token)) else {
-            return out.write_str("?");
-        };
-        let assembly = assembly.as_deref().unwrap_or(&types.own);
-        write!(out, "[{assembly}]{}", names.join("/"))
-    }
-}
-
-impl<'info> Types<'info> {
-    pub(super) fn of(info: &'info ProfilerInfo, module: ModuleId) -> Result<Self> {
-        let metadata = info.module_metadata(module)?;
-        let own = assembly_name(info, module, &metadata)?;
-        Ok(Self { metadata, own })
-    }
-
+impl Types<'_> {
     fn name(&self, class: TypeToken) -> Result<String> {
         let name = nested_names(&self.metadata, class)?.join("/");
         let assembly = self.assembly(class)?;
@@ -83,25 +50,6 @@ impl<'info> Types<'info> {
             assembly.as_deref().unwrap_or(&self.own),
             &name,
         ))
-    }
-
-    /// The assembly that is referred to for a type; `None` for the own one.
-    fn assembly(&self, class: TypeToken) -> Result<Option<String>> {
-        let mut next = class;
-        for _ in 0..DEPTH_LIMIT {
-            let TypeToken::Ref(class) = next else {
-                break;
-            };
-            let scope = self.metadata.type_ref_props(class)?.resolution_scope;
-            if let Ok(assembly) = AssemblyRef::try_from(scope) {
-                return Ok(Some(self.metadata.assembly_ref_props(assembly)?.name));
-            }
-            match TypeRef::try_from(scope) {
-                Ok(outer) if !outer.is_nil() => next = TypeToken::Ref(outer),
-                _ => break,
-            }
-        }
-        Ok(None)
     }
 
     pub(super) fn class(&self, sig: &TypeSig) -> TargetType {
@@ -225,26 +173,22 @@ pub(super) fn of_method(
     let names = parameter_names(&metadata, method, signature.params.len())?;
     let parameters = signature.params.iter().zip(names);
     let result = signature.return_type.unmodified();
-    let mut fields = Vec::new();
-    add_fields(&types, (module, props.class), None, &mut fields)?;
-    // Those of base types, the nearest first. An unknown base has no fields.
-    let mut next = base(&metadata, props.class)?;
-    let mut at = module;
-    let mut has_unknown_base = false;
-    for _ in 0..DEPTH_LIMIT {
-        let Some(class) = next.filter(|class| !matches!(class, TypeToken::Spec(_))) else {
-            break;
-        };
-        let here = info.module_metadata(at)?;
-        let Some((defined, class)) = definition(info, at, &here, class)? else {
-            has_unknown_base = true;
-            break;
-        };
-        let of_base = Types::of(info, defined)?;
-        add_fields(&of_base, (defined, class), Some(module), &mut fields)?;
-        next = base(&of_base.metadata, class)?;
-        at = defined;
-    }
+    let found = fields::of_type(info, module, props.class)?;
+    let fields = found.all.into_iter().map(|field| {
+        let inherited = field.inherited.as_ref();
+        Ok(match inherited.filter(|one| !one.is_same_module) {
+            None => TargetField {
+                class: types.class(&field.sig),
+                field,
+            },
+            Some(_) => {
+                let mut class = Types::of(info, field.at.0)?.class(&field.sig);
+                // Tokens of the other module mean nothing here: the type is known by its text alone.
+                class.sig = TypeSig::Object;
+                TargetField { class, field }
+            }
+        })
+    });
     Ok(Target {
         name: method_name(&metadata, method, &props, Instantiation::default())?,
         this,
@@ -252,93 +196,18 @@ pub(super) fn of_method(
             .map(|(sig, name)| types.parameter(name, sig))
             .collect(),
         result: (!result.is_void()).then(|| types.class(result)),
-        fields,
-        has_unknown_base,
+        fields: fields.collect::<Result<_>>()?,
+        has_unknown_base: found.has_unknown_base,
         is_call: false,
     })
 }
 
-/// The base of a type, if it has one.
-fn base(metadata: &Metadata<'_>, class: TypeDef) -> Result<Option<TypeToken>> {
-    let extends = metadata.type_def_props(class)?.extends;
-    match extends.is_nil() {
-        true => Ok(None),
-        false => TypeToken::try_from(extends).map(Some).map_err(Error::other),
-    }
-}
+/// The assembly that has the root of all types.
+pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
 
-/// Adds the fields that a type declares: the patched method's own type, or a base type of one in another module or the same.
-fn add_fields(
-    types: &Types<'_>,
-    (module, class): (ModuleId, TypeDef),
-    derived: Option<ModuleId>,
-    fields: &mut Vec<TargetField>,
-) -> Result<()> {
-    let is_same = derived.is_none_or(|derived| derived == module);
-    let owner = match derived {
-        None => String::new(),
-        Some(_) => {
-            let name = nested_names(&types.metadata, class.into())?.join("/");
-            match is_same {
-                true => name,
-                false => format!("[{}]{name}", types.own),
-            }
-        }
-    };
-    for field in types.metadata.fields(class) {
-        let field = field?;
-        let props = types.metadata.field_props(field)?;
-        if props.attributes.contains(FieldAttributes::LITERAL) {
-            continue;
-        }
-        let signature = props.signature()?;
-        let sig = signature.field_type.unmodified();
-        let mut of = types.class(sig);
-        let inherited = derived.map(|_| Inherited {
-            owner: owner.clone(),
-            type_text: match is_same {
-                true => sig.text(&TokenNames).to_string(),
-                false => sig.text(&Qualified(types)).to_string(),
-            },
-            is_accessible: match props.attributes.access() {
-                MemberAccess::Public | MemberAccess::Family | MemberAccess::FamOrAssem => true,
-                MemberAccess::Assembly | MemberAccess::FamAndAssem => is_same,
-                _ => false,
-            },
-        });
-        if !is_same {
-            // Tokens of the other module mean nothing here: the type is known by its text alone.
-            of.sig = TypeSig::Object;
-        }
-        fields.push(TargetField {
-            class: of,
-            is_static: props.attributes.is_static(),
-            is_init_only: props.attributes.contains(FieldAttributes::INIT_ONLY),
-            name: props.name,
-            at: (module, class, field),
-            inherited,
-        });
-    }
-    Ok(())
-}
-
-/// The bytes from one instance field of an object to another one.
-pub(super) fn distance(info: &ProfilerInfo, from: &TargetField, to: &TargetField) -> Result<i32> {
-    let offset = |field: &TargetField| {
-        let (module, class, token) = field.at;
-        let layout = info.class_layout(info.class_from_token(module, class)?)?;
-        let mut offsets = layout.fields.into_iter();
-        let found = offsets.find(|(of, _)| *of == token);
-        let found = found.and_then(|(_, offset)| i32::try_from(offset).ok());
-        found.ok_or_else(|| Error::other("it has no offset"))
-    };
-    Ok(offset(to)? - offset(from)?)
-}
-
-/// Whether a module is the one that has the root of all types.
-pub(super) fn is_core_library(info: &ProfilerInfo, module: ModuleId) -> Result<bool> {
-    let own = Types::of(info, module)?.own;
-    Ok(own == "System.Private.CoreLib")
+/// The name of a module's assembly.
+pub(super) fn assembly(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
+    Ok(Types::of(info, module)?.own)
 }
 
 /// Whether a type that a module names is a struct or an enumeration; `None` if the assembly that defines it is not loaded.

@@ -13,9 +13,14 @@ fn path(file: &str) -> String {
 /// All mistakes of `Mistaken.cs`, in their order.
 const MISTAKES: &[&str] = &[
     "Transpiles.Transpiler: transpilers are not supported: `Instrumentation::edit` changes IL",
-    "Chooses.TargetMethod: it would have to run before the program: name the method by an attribute, \
-     `HarmonyPatch(typeof(X), \"Method\")`, or several by a pattern, `ManagedPatches::class`",
-    "Prepares.Prepare: it would have to run before the program: remove it",
+    "Chooses.TargetMethod: it returns no method: it is read, not run, since patches are known before the program runs: it can only \
+     look up types and methods by constants: name the method by an attribute, `HarmonyPatch(typeof(X), \"Method\")`, \
+     or several by a pattern, `ManagedPatches::class`",
+    "Searches.TargetMethod: it calls `System.Type.GetMethods`: it is read, not run, since patches are known before the program runs: it can only \
+     look up types and methods by constants: name the method by an attribute, `HarmonyPatch(typeof(X), \"Method\")`, \
+     or several by a pattern, `ManagedPatches::class`",
+    "Prepares.Prepare: it calls `System.DateTime.get_Now`: it is read, not run, since patches are known before the program runs: it \
+     can only return a constant",
     "OfInstance.Prefix: a patch is a static method",
     "GenericMethod.Prefix: it is generic, and no call could name its instance",
     "the class GenericClass`1: it is generic, and no call could name its instance",
@@ -26,8 +31,6 @@ const MISTAKES: &[&str] = &[
     "Returns.Finalizer: the patch Returns.Finalizer returns object: a finalizer returns void, or the System.Exception to \
      throw, null for none",
     "UsesMore.Prefix: the code of `Deeper` uses HarmonyLib.Traverse: of Harmony, only the attributes are supported",
-    "the class Chooses: its attributes name no type: `HarmonyPatch(typeof(X), \"Method\")` does, or \
-     `ManagedPatches::class` with a pattern",
     "the class NoTarget: its attributes name no type: `HarmonyPatch(typeof(X), \"Method\")` does, or \
      `ManagedPatches::class` with a pattern",
     "the class NoMethod: its attributes name no method: `HarmonyPatch(typeof(X), \"Method\")` does",

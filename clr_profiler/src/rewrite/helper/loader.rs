@@ -44,7 +44,8 @@ pub(super) fn load_in_method(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<()> {
-    if cx.module_metadata.is_core_library() {
+    // In a program that runs, all of the core library can be used.
+    if cx.module_metadata.is_core_library() && !helper.has_slots() {
         return Err(of_core_library());
     }
     let load = load(helper, &assembly_of(helper)?, Attempts::One, body, cx)?;
@@ -195,6 +196,8 @@ fn load(
     let resolve = MethodSymbol::new(MODULE, "ResolveType", resolve);
     let module = cx.type_sig(&format!("class {MODULE}"))?;
     let (module, token) = (body.add_local(module)?, body.add_local(TypeSig::I4)?);
+    let handle = cx.type_sig("valuetype [corelib]System.RuntimeMethodHandle")?;
+    let fill = helper.slots.fill(module, handle, body)?;
     // `type_refs` is a count of metadata rows: 24 bits.
     let last = TYPE_REFS.saturating_add_unsigned(helper.type_refs);
     let [step, done] = [
@@ -228,6 +231,7 @@ fn load(
         code.append(&step).ldloc(token).volatile().stind_i4();
         code.ldloc(module).ldloc(token).callvirt(&resolve).pop();
         code.br(next).mark(end);
+        code.append(&fill);
         code.append(&done).ldc_i4(1).volatile().stind_i4();
     })
     .catch("[corelib]System.Exception", |code| {

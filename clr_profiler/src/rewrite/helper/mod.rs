@@ -3,6 +3,7 @@
 mod component;
 mod loader;
 mod progress;
+mod slots;
 mod symbols;
 
 use std::ffi::OsStr;
@@ -21,6 +22,7 @@ use clr_profiler_il::token::TokenTable;
 
 pub use component::HelperLoader;
 use progress::{Progress, Step};
+use slots::Slots;
 pub(super) use symbols::{Declared, FoundMethods, find_methods, signature_text};
 
 /// An assembly of the profiler that rewritten code calls: code that is tedious in IL is written in C# there.
@@ -100,6 +102,7 @@ pub struct HelperAssembly {
     /// The rows of those that need not exist.
     unneeded: Vec<u32>,
     progress: &'static Progress,
+    slots: Slots,
 }
 
 /// Where the runtime finds the bytes of a helper.
@@ -194,6 +197,7 @@ impl HelperAssembly {
             type_refs: assembly.metadata.row_count(TokenTable::TYPE_REF),
             unneeded: Vec::new(),
             progress: Progress::new(),
+            slots: Slots::default(),
         })
     }
 

@@ -227,6 +227,7 @@ impl Shared {
     /// Delivers the samples since the last time; whether there were some.
     fn deliver(&self, info: &ProfilerInfo, delivery: &mut Delivery) -> bool {
         let batches = lock(&self.threads).collect(&mut delivery.maps);
+        delivery.maps.grow_old();
         for batch in &batches {
             self.deliver_batch(info, delivery, batch);
         }

@@ -1,13 +1,17 @@
 //! The mapped files of this process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The least time between two reads of the list, and the part of the time that they may take: a fiftieth.
-const PAUSE: Duration = Duration::from_millis(20);
-const PART: u32 = 50;
+use crate::sampling::clock;
+
+/// The part of the time that reads of the list may take: a fifth.
+const PART: u32 = 5;
+
+/// The bits of an address in its page.
+const PAGE: u32 = 12;
 
 /// A mapping.
 #[derive(Clone, Debug)]
@@ -31,13 +35,17 @@ impl Mapping {
     }
 }
 
-/// The mappings, ordered by address. They are read again when an address is in none of them.
+/// The mappings, ordered by address. They are read again when an address that was seen since is in none of them.
 #[derive(Default)]
 pub(super) struct Maps {
     all: Vec<Mapping>,
     read: Option<Instant>,
-    /// The time that the last read took.
+    /// The processor time that the last read took.
     took: Duration,
+    /// Whether no address that is looked up can be newer than the list.
+    is_current: bool,
+    /// The pages whose addresses were looked up as code and are none.
+    data: HashSet<usize>,
 }
 
 impl Maps {
@@ -52,14 +60,21 @@ impl Maps {
     /// The executable mapping with this address.
     pub(super) fn code_at(&mut self, address: usize) -> Option<&Mapping> {
         // The first page is never mapped, and addresses of programs have at most 57 bits.
-        if !(4096..1 << 57).contains(&address) {
+        let page = address >> PAGE;
+        if !(4096..1 << 57).contains(&address) || self.data.contains(&page) {
             return None;
         }
         // The runtime reserves memory, which becomes executable when code is written to it.
-        if !self.at(address).is_some_and(|mapping| mapping.is_executable) {
-            self.refresh();
+        if !self.is_code(address) && self.refresh() && !self.is_code(address) {
+            self.data.insert(page);
         }
-        self.at(address).filter(|mapping| mapping.is_executable)
+        let index = self.find(address)?;
+        self.all.get(index).filter(|mapping| mapping.is_executable)
+    }
+
+    fn is_code(&self, address: usize) -> bool {
+        let mapping = self.find(address).and_then(|index| self.all.get(index));
+        mapping.is_some_and(|mapping| mapping.is_executable)
     }
 
     /// The mapping with this address, by a list that is read now.
@@ -69,9 +84,16 @@ impl Maps {
         self.at(address)
     }
 
-    /// Has the list read again when an address is in none, whatever the time.
+    /// The addresses that are looked up from now on can be newer than the list.
+    pub(super) fn grow_old(&mut self) {
+        self.is_current = false;
+    }
+
+    /// Has the list read again when an address is in none, whatever the time. Pages of data can have become code.
     pub(super) fn expire(&mut self) {
+        self.is_current = false;
         self.read = None;
+        self.data.clear();
     }
 
     fn find(&self, address: usize) -> Option<usize> {
@@ -83,17 +105,21 @@ impl Maps {
             .map(|_| index)
     }
 
-    fn refresh(&mut self) {
-        let pause = PAUSE.max(self.took * PART);
-        if self.read.is_some_and(|read| read.elapsed() < pause) {
-            return;
+    /// Reads the list again if addresses can be newer; whether it has.
+    fn refresh(&mut self) -> bool {
+        let is_early = self.read.is_some_and(|read| read.elapsed() < self.took * PART);
+        if self.is_current || is_early {
+            return false;
         }
-        let started = Instant::now();
+        let started = clock::of_this_thread().unwrap_or_default();
         if let Ok(text) = fs::read_to_string("/proc/self/maps") {
             self.all = parse(&text);
         }
-        self.took = started.elapsed();
+        let ended = clock::of_this_thread().unwrap_or_default();
+        self.took = ended.saturating_sub(started);
         self.read = Some(Instant::now());
+        self.is_current = true;
+        true
     }
 }
 
@@ -151,8 +177,8 @@ mod tests {
     fn mappings_have_files_and_their_beginnings() {
         let mut maps = Maps {
             all: parse(TEXT),
-            read: Some(Instant::now()),
-            took: Duration::ZERO,
+            is_current: true,
+            ..Maps::default()
         };
         let code = maps.code_at(0x7f00_0000_1800).unwrap();
         assert_eq!((code.base, &*code.name), (0x7f00_0000_0000, "lib a.so"));
@@ -170,6 +196,13 @@ mod tests {
         let here = own_code_is_mapped as fn() as usize;
         assert!(maps.code_at(here).is_some());
         let value = 0_u8;
-        assert!(!maps.at(&raw const value as usize).unwrap().is_executable);
+        let data = &raw const value as usize;
+        assert!(!maps.at(data).unwrap().is_executable);
+        // Once it was looked up in a new list, its page is none of code until the list expires.
+        maps.took = Duration::ZERO;
+        maps.grow_old();
+        assert!(maps.code_at(data).is_none() && maps.data.contains(&(data >> PAGE)));
+        maps.expire();
+        assert!(maps.data.is_empty() && maps.code_at(here).is_some());
     }
 }

@@ -22,6 +22,8 @@ on_platforms! {
     mod threads;
     #[allow(unsafe_code, reason = "the system's timers")]
     mod timer;
+    #[cfg(all(test, target_arch = "x86_64"))]
+    mod unwind_data;
     mod walk;
 }
 

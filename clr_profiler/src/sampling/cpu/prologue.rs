@@ -93,8 +93,9 @@ pub(super) mod x64 {
                     probed = usize::try_from(size.unsigned_abs()).ok();
                     (8, 0)
                 }
-                // The call of the probe, and `test [rsp], eax` of a small one.
+                // The call of the probe, that of precompiled code, and `test [rsp], eax` of a small one.
                 [0xE8, _, _, _, _, ..] if probed.is_some() => (5, 0),
+                [0xFF, 0x15, _, _, _, _, ..] if probed.is_some() => (6, 0),
                 [0x85, 0x04, 0x24, ..] => (3, 0),
                 // mov rsp, r11
                 [0x49, 0x8B, 0xE3, ..] => (3, probed.take().unwrap_or(0)),
@@ -334,16 +335,20 @@ pub(super) mod x64 {
 
         #[test]
         fn large_frames_are_probed() {
-            let places = places(&[
-                &[0x55],                                           // push rbp
-                &[0x4C, 0x8D, 0x9C, 0x24, 0x00, 0x00, 0xFF, 0xFF], // lea r11, [rsp - 65536]
-                &[0xE8, 1, 2, 3, 4],                               // call the probe
-                &[0x49, 0x8B, 0xE3],                               // mov rsp, r11
-                &[0x48, 0x8D, 0xAC, 0x24, 0x00, 0x00, 0x01, 0x00], // lea rbp, [rsp + 65536]
-                &[0x90],
-            ]);
-            let expected = [Stack(0), Stack(8), Stack(8), Stack(8), Stack(65544), Frame];
-            assert_eq!(places, expected);
+            // The call of the probe, and that of precompiled code.
+            let calls: [&[u8]; 2] = [&[0xE8, 1, 2, 3, 4], &[0xFF, 0x15, 1, 2, 3, 4]];
+            for call in calls {
+                let places = places(&[
+                    &[0x55],                                           // push rbp
+                    &[0x4C, 0x8D, 0x9C, 0x24, 0x00, 0x00, 0xFF, 0xFF], // lea r11, [rsp - 65536]
+                    call,
+                    &[0x49, 0x8B, 0xE3],                               // mov rsp, r11
+                    &[0x48, 0x8D, 0xAC, 0x24, 0x00, 0x00, 0x01, 0x00], // lea rbp, [rsp + 65536]
+                    &[0x90],
+                ]);
+                let expected = [Stack(0), Stack(8), Stack(8), Stack(8), Stack(65544), Frame];
+                assert_eq!(places, expected);
+            }
         }
 
         #[test]

@@ -18,20 +18,23 @@ use crate::error::{Error, Result};
 /// The signal that the runtime uses itself: the first one that the C library leaves to programs.
 pub(super) const SIGNAL: c_int = 34;
 
-/// The words that are copied from the stack pointer on: if the frame pointer leads to one of them, if it leads further,
-/// and if it leads nowhere, as below functions that use the register otherwise.
+/// The words that are copied from the stack pointer on: at least, and where frame pointers do not lead to the thread's
+/// outermost frame, as below functions that use the register otherwise.
 const WINDOW: usize = 256;
-const WIDE_WINDOW: usize = 1024;
-const WIDEST_WINDOW: usize = 4096;
+const WIDE_WINDOW: usize = 4096;
+
+/// The words of a stack that are copied at a time while its bounds are not known.
+const PIECE: usize = 64;
 
 /// The words that are copied of the code that a signal has interrupted.
 const INTERRUPTED: usize = 32;
 
-/// The words that are copied of each frame beyond: the saved frame pointer, the return address, and some of the caller; of
-/// the first frames more.
+/// The words of the frames beyond that are copied up to the next frame: code that was replaced on the stack has its return
+/// address above the frame of the code that it replaced.
+const FRAMES: usize = 4096;
+
+/// The words that are copied of the other frames: the saved frame pointer, the return address, and some of the caller.
 const FRAME: usize = 8;
-const WIDE_FRAME: usize = 26;
-const WIDE_FRAMES: usize = 32;
 
 /// The words that are copied after the last frame.
 const AFTER: usize = 256;
@@ -233,27 +236,55 @@ fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
     let started = super::timer::ticks();
     let (low, high) = slot.bounds();
     let stack = Bounds::of(registers.sp, low, high);
-    if stack.is_none() && high == 0 {
-        slot.see(registers.sp, super::timer::own_structure());
-    }
     let mut header = [0; HEADER];
     header[Header::Weight as usize] = u64::from(weight);
     header[Header::Ip as usize] = registers.ip as u64;
     header[Header::Sp as usize] = registers.sp as u64;
     header[Header::Fp as usize] = registers.fp as u64;
     header[Header::Link as usize] = registers.link as u64;
-    if writer.room() < HEADER + WIDE_WINDOW + 2 * AFTER {
+    if writer.room() < HEADER + WIDE_WINDOW + FRAMES + 2 * AFTER {
         slot.lose(weight);
         return;
     }
     header.into_iter().for_each(|word| writer.push(word));
     if let Some(stack) = stack {
-        let is_truncated = stack.copy(registers.fp, DEPTH.load(Relaxed), &mut writer);
+        let is_truncated = stack.copy(registers.fp, DEPTH.load(Relaxed), slot, &mut writer);
         writer.set(Header::IsTruncated as usize, u64::from(is_truncated));
+    } else if high == 0 {
+        let own = super::timer::own_structure();
+        slot.see(registers.sp, own);
+        copy_unknown(registers.sp, own, &mut writer);
     }
     writer.set(Header::Length as usize, writer.len() as u64);
     writer.publish();
     slot.spend(super::timer::ticks().saturating_sub(started));
+}
+
+/// Copies a part of a stack whose bounds are not known.
+fn copy_unknown(sp: usize, own: usize, writer: &mut Writer) {
+    if !sp.is_multiple_of(8) {
+        return;
+    }
+    // That of the main thread is not below its structure.
+    let most = match own.checked_sub(sp) {
+        Some(distance) => WIDE_WINDOW.min(distance / 8),
+        None => WIDE_WINDOW,
+    };
+    let count_at = writer.len() + 1;
+    writer.push(sp as u64);
+    writer.push(0);
+    let (mut copied, mut words) = (0, [0; PIECE]);
+    while copied < most {
+        let wanted = words.get_mut(..PIECE.min(most - copied)).unwrap_or_default();
+        let count = super::timer::copy_mapped(sp + copied * 8, wanted);
+        let wanted = wanted.len();
+        words.iter().take(count).for_each(|word| writer.push(*word));
+        copied += count;
+        if count < wanted {
+            break;
+        }
+    }
+    writer.set(count_at, copied as u64);
 }
 
 /// The part of a stack that is in use: from the stack pointer to the stack's end.
@@ -275,36 +306,59 @@ impl Bounds {
         self.high.saturating_sub(from) / 8
     }
 
+    /// Whether there can be a frame here, above another one or the stack pointer.
+    fn is_frame(self, fp: usize, from: usize) -> bool {
+        fp >= from && fp.is_multiple_of(8) && self.high >= 16 && fp <= self.high - 16
+    }
+
+    /// The saved frame pointer of a frame.
+    fn next(self, fp: usize) -> usize {
+        if !self.is_frame(fp, self.sp) {
+            return 0;
+        }
+        // SAFETY: `fp` is aligned, and 16 bytes from there are in the part of the thread's own stack that is in use.
+        unsafe { ptr::with_exposed_provenance::<usize>(fp).read_volatile() }
+    }
+
+    /// The outermost frame that frame pointers lead to.
+    fn outermost(self, mut fp: usize, depth: usize) -> usize {
+        let (mut last, mut from) = (0, self.sp);
+        for _ in 0..depth {
+            if !self.is_frame(fp, from) {
+                break;
+            }
+            (last, from) = (fp, fp + 16);
+            fp = self.next(fp);
+        }
+        last
+    }
+
     /// Copies the words at the stack pointer, and those of each frame beyond; whether there are more frames.
-    fn copy(self, fp: usize, depth: usize, writer: &mut Writer) -> bool {
-        let is_frame = |fp: usize, from: usize| {
-            fp >= from && fp.is_multiple_of(8) && self.high >= 16 && fp <= self.high - 16
+    fn copy(self, fp: usize, depth: usize, slot: &Slot, writer: &mut Writer) -> bool {
+        // The registers of libraries without frame pointers have anything, also addresses of the stack.
+        let window = match slot.reaches(self.outermost(fp, depth)) {
+            true => (fp.saturating_sub(self.sp) / 8).clamp(WINDOW, WIDE_WINDOW),
+            false => WIDE_WINDOW,
         };
-        // The registers of libraries without frame pointers have anything.
-        let window = match is_frame(fp, self.sp) {
-            true if fp - self.sp < (WINDOW - 2) * 8 => WINDOW,
-            true => WIDE_WINDOW,
-            false => WIDEST_WINDOW,
-        };
-        let room = writer.room().saturating_sub(2 * AFTER);
-        let window = window.min(room).min(self.words(self.sp));
-        self.segment(self.sp, window, writer);
-        let end = self.sp + window * 8;
-        let (mut fp, mut from, mut frames) = (fp, self.sp, 0);
-        while is_frame(fp, from) {
-            if frames == depth || writer.room() < 2 * WIDE_FRAME {
+        let mut end = self.segment(self.sp, window, writer);
+        let (mut fp, mut from, mut frames, mut whole) = (fp, self.sp, 0, FRAMES);
+        while self.is_frame(fp, from) {
+            if frames == depth || writer.room() < FRAMES + 2 * AFTER {
                 return true;
             }
-            let words = if frames < WIDE_FRAMES { WIDE_FRAME } else { FRAME };
-            if fp + words * 8 > end {
-                self.segment(fp, words.min(self.words(fp)), writer);
-            }
-            // SAFETY: `fp` is aligned, and 16 bytes from there are in the part of the thread's own stack that is in use.
-            let next = unsafe { ptr::with_exposed_provenance::<usize>(fp).read_volatile() };
+            let next = self.next(fp);
+            let length = match self.is_frame(next, fp + 16) {
+                true => (next - fp) / 8,
+                false => FRAME,
+            };
+            let words = if length <= whole { length } else { FRAME };
+            whole -= if length <= whole { length } else { 0 };
+            let start = end.max(fp);
+            end = self.segment(start, (fp + words * 8).saturating_sub(start) / 8, writer);
             if let Some(sp) = self.interrupted(fp, next)
                 && sp >= end
             {
-                self.segment(sp, INTERRUPTED.min(self.words(sp)), writer);
+                end = self.segment(sp, INTERRUPTED, writer);
             }
             frames += 1;
             from = fp + 16;
@@ -312,8 +366,7 @@ impl Bounds {
         }
         // Functions without a frame pointer can follow, which are found by their distances from the stack pointer.
         if from + AFTER * 8 > end {
-            let start = from.max(end.min(self.high));
-            self.segment(start, AFTER.min(self.words(start)), writer);
+            self.segment(end.max(from), AFTER, writer);
         }
         false
     }
@@ -334,17 +387,88 @@ impl Bounds {
         (is_one && sp.is_multiple_of(8)).then_some(sp)
     }
 
-    fn segment(self, from: usize, words: usize, writer: &mut Writer) {
+    /// Copies so many words, or those up to the stack's end; returns the end of the copied part.
+    fn segment(self, from: usize, words: usize, writer: &mut Writer) -> usize {
+        let words = words.min(self.words(from));
         if words == 0 || writer.room() < words + 2 {
-            return;
+            return from;
         }
         writer.push(from as u64);
         writer.push(words as u64);
         for index in 0..words {
             let at = from + index * 8;
             // SAFETY: `at` is aligned and below the end of the thread's own stack, and not below its stack pointer: all
-            // callers take `from` and `words` from `self`.
+            // callers take `from` from `self`, and the words were counted above.
             writer.push(unsafe { ptr::with_exposed_provenance::<u64>(at).read_volatile() });
         }
+        from + words * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot::Taken;
+    use super::super::walk::Record;
+    use super::*;
+
+    /// Copies a stack whose frame pointer is that of the word with this index; returns the words that were copied.
+    fn copied(taken: &Taken, stack: &[u64], fp: usize) -> usize {
+        let base = stack.as_ptr().expose_provenance();
+        let high = base + size_of_val(stack);
+        taken.slot().set_bounds(base, high);
+        let registers = Registers {
+            ip: 0,
+            sp: base,
+            fp: base + fp * 8,
+            link: 0,
+        };
+        sample(taken.slot(), taken.key(), 1, registers);
+        let mut words = Vec::new();
+        assert_eq!(taken.drain(&mut words), 0);
+        let record = Record::take(&mut &*words).unwrap();
+        assert_eq!(record.header(Header::IsTruncated), 0);
+        let is_copied = |index: &usize| record.word(base + index * 8) == Some(stack[*index] as usize);
+        (0..stack.len()).filter(is_copied).count()
+    }
+
+    #[test]
+    fn frames_are_copied_up_to_the_next_one() {
+        DEPTH.store(64, SeqCst);
+        let taken = Taken::take(80).unwrap();
+        let mut stack: Vec<u64> = (0..3000).map(|index| index << 32).collect();
+        let base = stack.as_ptr().expose_provenance();
+        for (frame, next) in [(10, 900), (900, 2990), (2990, 0)] {
+            stack[frame] = (base + next * 8) as u64;
+        }
+        assert_eq!(copied(&taken, &stack, 10), stack.len());
+        // The register leads to no frame, as in code that uses it otherwise.
+        stack[5] = 1;
+        assert_eq!(copied(&taken, &stack, 5), stack.len());
+        // Beyond the first words, frames that are too long are copied in part.
+        let taken = Taken::take(82).unwrap();
+        let mut stack: Vec<u64> = (0..30_000).map(|index| index << 32).collect();
+        let base = stack.as_ptr().expose_provenance();
+        for (frame, next) in [(10, 20_000), (20_000, 29_900), (29_900, 0)] {
+            stack[frame] = (base + next * 8) as u64;
+        }
+        let count = copied(&taken, &stack, 10);
+        assert!((WINDOW..2 * WINDOW + AFTER).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn stacks_without_bounds_are_copied_as_far_as_they_are_mapped() {
+        let taken = Taken::take(81).unwrap();
+        let mut writer = taken.slot().write(taken.key()).unwrap();
+        (0..HEADER).for_each(|_| writer.push(0));
+        let stack: Vec<u64> = (0..200).collect();
+        let sp = stack.as_ptr().expose_provenance();
+        copy_unknown(sp, sp + 200 * 8, &mut writer);
+        writer.set(Header::Length as usize, writer.len() as u64);
+        writer.publish();
+        let mut words = Vec::new();
+        taken.drain(&mut words);
+        assert_eq!(words.len(), HEADER + 2 + 200);
+        let record = Record::take(&mut &*words).unwrap();
+        assert_eq!((record.word(sp), record.word(sp + 199 * 8)), (Some(0), Some(199)));
     }
 }

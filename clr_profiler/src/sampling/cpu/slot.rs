@@ -66,6 +66,8 @@ pub(super) struct Slot {
     /// The bounds of the thread's stack; 0 if they are not known yet.
     low: AtomicUsize,
     high: AtomicUsize,
+    /// The highest frame that frame pointers have led to.
+    outermost: AtomicUsize,
     /// A stack pointer and the thread's own structure, by which unknown bounds are found.
     seen: AtomicUsize,
     own: AtomicUsize,
@@ -86,6 +88,7 @@ impl Slot {
             read: AtomicUsize::new(0),
             low: AtomicUsize::new(0),
             high: AtomicUsize::new(0),
+            outermost: AtomicUsize::new(0),
             seen: AtomicUsize::new(0),
             own: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
@@ -145,6 +148,13 @@ impl Slot {
     pub(super) fn set_bounds(&self, low: usize, high: usize) {
         self.low.store(low, Relaxed);
         self.high.store(high, Release);
+    }
+
+    /// Whether frame pointers lead to the thread's outermost frame when they lead here, by the handler.
+    pub(super) fn reaches(&self, frame: usize) -> bool {
+        let outermost = self.outermost.load(Relaxed);
+        self.outermost.store(outermost.max(frame), Relaxed);
+        frame > 0 && frame >= outermost
     }
 
     /// Records a stack whose bounds are not known, by the handler.
@@ -246,7 +256,10 @@ impl Taken {
         let slot = Slot::of(Key::new(index, 0))?;
         let ring = map()?;
         let generation = slot.generation.load(SeqCst).wrapping_add(1);
-        for zero in [&slot.written, &slot.read, &slot.low, &slot.high, &slot.seen, &slot.own] {
+        for zero in [&slot.written, &slot.read, &slot.low, &slot.high] {
+            zero.store(0, Relaxed);
+        }
+        for zero in [&slot.outermost, &slot.seen, &slot.own] {
             zero.store(0, Relaxed);
         }
         for zero in [&slot.lost, &slot.spent, &slot.calls] {

@@ -109,6 +109,28 @@ pub(super) fn own_structure() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
+/// Copies words of this process, as far as they are mapped; returns how many. Handlers may call it.
+pub(super) fn copy_mapped(from: usize, to: &mut [u64]) -> usize {
+    let local = libc::iovec {
+        iov_base: to.as_mut_ptr().cast(),
+        iov_len: size_of_val(to),
+    };
+    let remote = libc::iovec {
+        iov_base: ptr::with_exposed_provenance_mut(from),
+        iov_len: size_of_val(to),
+    };
+    // SAFETY: the kernel writes to the slice alone, and refuses addresses that are not mapped. The call of a handler
+    // leaves `errno` as it was.
+    let bytes = unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let bytes = libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0);
+        *errno = before;
+        bytes
+    };
+    usize::try_from(bytes).unwrap_or(0) / size_of::<u64>()
+}
+
 /// A clock that handlers may read, in nanoseconds.
 pub(super) fn ticks() -> u64 {
     let mut time = libc::timespec {

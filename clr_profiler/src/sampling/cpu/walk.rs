@@ -41,15 +41,10 @@ impl<'a> Record<'a> {
     }
 
     /// The word at an address of the stack, if it was copied.
-    fn word(&self, address: usize) -> Option<usize> {
+    pub(super) fn word(&self, address: usize) -> Option<usize> {
         let after = self.segments.partition_point(|(start, _)| *start <= address);
-        // The first segment can be longer than the beginning of the second.
-        let candidates = [after.checked_sub(1), (after > 0).then_some(0)];
-        candidates.into_iter().flatten().find_map(|index| {
-            let (start, words) = self.segments.get(index)?;
-            let word = words.get(address.checked_sub(*start)? / 8)?;
-            Some(*word as usize)
-        })
+        let (start, words) = self.segments.get(after.checked_sub(1)?)?;
+        words.get((address - start) / 8).map(|word| *word as usize)
     }
 }
 
@@ -101,6 +96,7 @@ impl Walker<'_> {
         };
         let (mut is_top, mut has_managed, mut is_below) = (true, false, false);
         let (mut replaced, mut is_above_native) = (None, false);
+        let mut is_above_managed = false;
         // Whether a signal has interrupted the frame at this instruction.
         let mut is_interrupted = false;
         loop {
@@ -120,6 +116,19 @@ impl Walker<'_> {
                 is_top,
             );
             is_above_native = matches!(place, Place::Native(..) | Place::Stub);
+            // The runtime replaces the return address of a thread that it suspends by that of a function of its own.
+            let is_hijacked = is_above_managed
+                && !is_interrupted
+                && matches!(place, Place::Native(..))
+                && !code::follows_call(frame.ip);
+            is_above_managed = matches!(place, Place::Managed(_));
+            if is_hijacked {
+                match by_frame(record, frame) {
+                    Some(caller) => frame = caller,
+                    None => break,
+                }
+                continue;
+            }
             let code = match &place {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
@@ -210,17 +219,7 @@ impl Walker<'_> {
         (is_top, has_faulted): (bool, bool),
     ) -> Option<Frame> {
         let at = |address: usize| record.word(address);
-        let by_frame = || {
-            // Not below the stack pointer, and not by an addition that overflows.
-            if frame.fp < frame.sp || !frame.fp.is_multiple_of(8) {
-                return None;
-            }
-            Some(Frame {
-                ip: at(frame.fp.checked_add(8)?)?,
-                sp: frame.fp.checked_add(16)?,
-                fp: at(frame.fp)?,
-            })
-        };
+        let by_frame = || by_frame(record, frame);
         let by_link = || Frame {
             ip: record.header(Header::Link),
             ..frame
@@ -315,6 +314,19 @@ impl Walker<'_> {
     }
 }
 
+/// The registers of the caller of a function with a frame.
+fn by_frame(record: &Record<'_>, frame: Frame) -> Option<Frame> {
+    // Not below the stack pointer, and not by an addition that overflows.
+    if frame.fp < frame.sp || !frame.fp.is_multiple_of(8) {
+        return None;
+    }
+    Some(Frame {
+        ip: record.word(frame.fp.checked_add(8)?)?,
+        sp: frame.fp.checked_add(16)?,
+        fp: record.word(frame.fp)?,
+    })
+}
+
 /// The caller of code that was replaced on the stack: the replacement has saved its caller's frame pointer, and its
 /// frame remains.
 fn below_replaced(record: &Record<'_>, frame: Frame, code: &Code) -> Option<Frame> {
@@ -334,7 +346,7 @@ mod tests {
     fn words_are_found_where_they_were_copied() {
         let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1];
         words.extend([0x1000, 3, 7, 8, 9]);
-        words.extend([0x1010, 2, 9, 10]);
+        words.extend([0x1018, 1, 10]);
         words.extend([0x2000, 1, 11]);
         words[0] = words.len() as u64;
         let mut rest = &words[..];
