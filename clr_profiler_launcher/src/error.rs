@@ -289,7 +289,7 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::NotDotnet { path, found } => {
-                write!(f, "`{}` is not a .NET program: {found}", path.display())
+                write!(f, "`{}` is not a .NET program. {found}", path.display())
             }
             Self::WrongArchitecture {
                 path,

