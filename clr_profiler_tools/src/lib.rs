@@ -10,6 +10,10 @@ pub use clr_profiler as __clr_profiler;
 
 #[cfg(feature = "calls")]
 pub mod calls;
+#[cfg(feature = "conventions")]
+pub mod conventions;
+#[cfg(feature = "coverage")]
+pub mod coverage;
 #[cfg(feature = "heap")]
 pub mod heap;
 #[cfg(feature = "otlp")]

@@ -71,6 +71,12 @@ impl EventFile {
         Ok(file)
     }
 
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.output.path()
+    }
+
     /// Whether it accepts events: it is not full, and no write has failed.
     #[must_use]
     pub fn takes_events(&self) -> bool {

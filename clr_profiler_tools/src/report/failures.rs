@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use clr_profiler::Setup;
@@ -29,9 +30,36 @@ struct Kind {
     first: String,
 }
 
+/// How many tools of the library run.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+/// A tool runs, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Running(());
+
+impl Running {
+    pub(crate) fn begin() -> Self {
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether another tool of the library runs: the line is then for the users of both.
+pub(crate) fn is_shared() -> bool {
+    RUNNING.load(Ordering::Relaxed) > 0
+}
+
 /// Counts the failed callbacks of this tool, and names it in the line.
 pub fn watch(tool: &'static str, setup: &mut Setup) {
-    lock(&FAILURES).tool = tool;
+    if !is_shared() {
+        lock(&FAILURES).tool = tool;
+    }
     setup.on_failure(|failure| add("failed", failure));
 }
 
@@ -41,25 +69,70 @@ pub(crate) fn forget() {
     failures.kinds.clear();
     failures.is_new = false;
     *lock(&PATTERNS) = None;
-    *lock(&LISTENER) = None;
+    *lock(&LISTENERS) = Listeners::new();
 }
 
-/// Gets the line instead of stderr.
+/// Gets the line.
 type Listener = Box<dyn Fn(&str) + Send>;
 
-static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+static LISTENERS: Mutex<Listeners> = Mutex::new(Listeners::new());
 
-/// Passes the line to a function instead of stderr.
+struct Listeners {
+    /// Those of attached tools.
+    all: Vec<Listener>,
+    /// Whether a tool of the program's start runs.
+    stderr: bool,
+}
+
+impl Listeners {
+    const fn new() -> Self {
+        Self {
+            all: Vec::new(),
+            stderr: true,
+        }
+    }
+}
+
+/// Passes the line to a function: instead of stderr, unless another tool runs whose line is there.
 pub(crate) fn tell_to(listener: impl Fn(&str) + Send + 'static) {
-    *lock(&LISTENER) = Some(Box::new(listener));
+    let mut listeners = lock(&LISTENERS);
+    listeners.stderr &= is_shared();
+    listeners.all.push(Box::new(listener));
 }
 
 /// The patterns that are reported if they have matched nothing.
-static PATTERNS: Mutex<Option<Arc<MethodPatterns>>> = Mutex::new(None);
+static PATTERNS: Mutex<Option<Watched>> = Mutex::new(None);
+
+struct Watched {
+    patterns: Arc<MethodPatterns>,
+    /// Whether those without an assembly leave the assemblies of .NET alone.
+    spares_framework: bool,
+}
 
 /// Reports patterns in the line that have matched no method until the program ends.
 pub fn watch_patterns(patterns: &Arc<MethodPatterns>) {
-    *lock(&PATTERNS) = Some(Arc::clone(patterns));
+    *lock(&PATTERNS) = Some(Watched {
+        patterns: Arc::clone(patterns),
+        spares_framework: false,
+    });
+}
+
+/// Says of the patterns that those without an assembly leave the assemblies of .NET alone.
+#[cfg(feature = "profilers")]
+pub(crate) fn patterns_spare_framework() {
+    if let Some(watched) = lock(&PATTERNS).as_mut() {
+        watched.spares_framework = true;
+    }
+}
+
+/// The part that is missing in a pattern that was meant for an assembly of .NET, if it was.
+pub(crate) fn missing_assembly(pattern: &impl ToString) -> Option<String> {
+    let text = pattern.to_string();
+    let text = text.as_str();
+    let is_meant = text.starts_with("System.") || text.starts_with("Microsoft.");
+    (is_meant && !text.contains('!')).then(|| {
+        format!("assemblies named System.* and Microsoft.* need their names, `ASSEMBLY!{text}`")
+    })
 }
 
 /// Counts a failure of a kind such as `refused`, with its reason; the first of each kind is shown.
@@ -76,22 +149,31 @@ pub fn add_many(what: &'static str, count: u64, reason: impl ToString) {
 
 /// Writes the line to stderr or to the command, if there is something new.
 pub(crate) fn tell() {
-    if let Some(patterns) = lock(&PATTERNS).take() {
-        let unmatched: Vec<_> = patterns.unmatched().collect();
+    if let Some(watched) = lock(&PATTERNS).take() {
+        let unmatched: Vec<_> = watched.patterns.unmatched().collect();
         if let Some(first) = unmatched.first() {
             let count = unmatched.len() as u64;
+            let hint = match watched.spares_framework {
+                true => missing_assembly(first),
+                false => None,
+            };
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             add_many(
                 "matched nothing",
                 count,
-                format_args!("the pattern `{first}`"),
+                format_args!("the pattern `{first}`{hint}"),
             );
         }
     }
     // Not held while the line is written, which may fail, too.
     let line = lock(&FAILURES).line();
     if let Some(line) = line {
-        if let Some(listener) = &*lock(&LISTENER) {
-            return listener(&line);
+        let listeners = lock(&LISTENERS);
+        for listener in &listeners.all {
+            listener(&line);
+        }
+        if !listeners.stderr {
+            return;
         }
         // In one piece. If stderr is closed, the line is lost.
         let _ = crate::report::masks::without_sigxfsz(|| {

@@ -27,6 +27,15 @@ pub fn methods_from_environment(variable: &str) -> Result<Option<Arc<MethodPatte
 ///
 /// A bad pattern, with its line and column; a file that cannot be read.
 pub fn methods(settings: &Settings, name: &str) -> Result<Option<Arc<MethodPatterns>>> {
+    let patterns = read_methods(settings, name)?;
+    if let Some(patterns) = &patterns {
+        failures::watch_patterns(patterns);
+    }
+    Ok(patterns)
+}
+
+/// As [`methods`], for tools of several processes, of which one alone may have the methods.
+pub(crate) fn read_methods(settings: &Settings, name: &str) -> Result<Option<Arc<MethodPatterns>>> {
     let Some(text) = settings.text(name)? else {
         return Ok(None);
     };
@@ -41,9 +50,7 @@ pub fn methods(settings: &Settings, name: &str) -> Result<Option<Arc<MethodPatte
         None => MethodPatterns::parse(&text)
             .map_err(|error| Error::other(format!("the patterns `{text}`: {error}")))?,
     };
-    let patterns = Arc::new(read);
-    failures::watch_patterns(&patterns);
-    Ok(Some(patterns))
+    Ok(Some(Arc::new(read)))
 }
 
 /// The patterns of a variable as [`methods_from_environment`] reads them; without it, all methods of the program.

@@ -19,7 +19,7 @@ pub mod helper;
 pub(crate) mod masks;
 mod methods;
 mod moments;
-mod output;
+pub(crate) mod output;
 mod pace;
 pub mod private;
 mod program;
@@ -31,6 +31,8 @@ mod settings;
 mod signals;
 
 pub use event_file::EventFile;
+#[cfg(feature = "profilers")]
+pub(crate) use methods::read_methods;
 pub use methods::{methods, methods_from_environment, methods_or_all};
 pub use moments::{Moment, Report, When};
 pub use output::{Output, path_from_environment};

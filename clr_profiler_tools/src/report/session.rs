@@ -3,13 +3,15 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
 
+use super::failures::Running;
 use super::{Settings, failures, lock, masks, private};
 
 /// How long the threads of the program take to leave the profiler, as far as the runtime is told.
@@ -18,16 +20,22 @@ const LEAVING: Duration = Duration::from_millis(100);
 /// How often the command's request to end is looked for.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long a command may be silent that says that it is there.
+const ALONE: Duration = Duration::from_secs(15);
+
 /// Ends a tool after the time that was asked for, and tells the tool's command about it.
 ///
 /// Two settings control it. `CLR_TOOL_DURATION` is a number of milliseconds, after which the results are written and
 /// the profiler detaches, if it can. `CLR_TOOL_STATUS` is an existing file to which lines are appended: `started`, `error: ...`
 /// if the tool could not start, `said: ...` and `so far: ...` for its user, and `ended` when the results are complete. A file of the same name
-/// with the ending `.stop` ends the tool before its time.
+/// with the ending `.stop` ends the tool before its time. `CLR_TOOL_ALIVE` is a file that the command writes to again and again: when it
+/// has not for 15 seconds, the tool ends, because its command was killed.
 pub struct Session {
     status: Status,
     /// Dropped when the tool ends.
     running: Mutex<Option<Sender<()>>>,
+    /// Until the results are written.
+    active: Arc<Mutex<Option<Running>>>,
 }
 
 /// The file for the command.
@@ -58,7 +66,8 @@ impl Status {
 }
 
 impl Session {
-    /// Calls `end`, which writes the results, when the time is over, if there is a limit.
+    /// Calls `end`, which writes the results, when the time is over, if there is a limit. The time begins when the runtime
+    /// has started the profiler: in a busy program that takes seconds for one with a session of the runtime's tracing.
     ///
     /// # Errors
     ///
@@ -66,15 +75,37 @@ impl Session {
     pub fn start(
         settings: &Settings,
         info: &ProfilerInfo,
+        setup: &mut Setup,
         end: impl FnOnce() + Send + 'static,
     ) -> Result<Self> {
         let status = Status::of(settings);
+        let alive = settings.get("CLR_TOOL_ALIVE").map(PathBuf::from);
+        let active = Arc::new(Mutex::new(Some(Running::begin())));
         let running = match milliseconds(settings)? {
-            Some(duration) => Some(wait(duration, info, Box::new(end), status.clone())?),
+            Some(duration) => {
+                let (status, active) = (status.clone(), Arc::clone(&active));
+                let end = move || {
+                    end();
+                    drop(lock(&active).take());
+                };
+                let is_started = Arc::new(AtomicBool::new(!settings.is_attached()));
+                setup.attach(Start(Arc::clone(&is_started)))?;
+                let watch = Watch {
+                    duration,
+                    is_started,
+                    status,
+                    alive,
+                };
+                Some(wait(watch, info, Box::new(end))?)
+            }
             None => None,
         };
         let running = Mutex::new(running);
-        Ok(Self { status, running })
+        Ok(Self {
+            status,
+            running,
+            active,
+        })
     }
 
     /// Passes a line to the user of the command, who sees it after the run. Without a command it is a no-op.
@@ -90,6 +121,7 @@ impl Session {
     /// The program ends, and the results are written.
     pub fn end(&self) {
         drop(lock(&self.running).take());
+        drop(lock(&self.active).take());
         self.status.line("ended");
     }
 }
@@ -160,9 +192,11 @@ pub trait Tool: Sized {
     ///
     /// As of [`build`](Self::build), or the client data are not [`Settings`].
     fn attached(info: &ProfilerInfo, setup: &mut Setup, client_data: &[u8]) -> Result<Self> {
-        // The library stays loaded, with the counts of an earlier attach.
-        failures::forget();
         let settings = Settings::from_client_data(client_data)?;
+        // The library stays loaded, with the counts of an earlier attach.
+        if !failures::is_shared() {
+            failures::forget();
+        }
         // The program's stderr is not that of the command.
         if settings.is_set("CLR_TOOL_STATUS") {
             let settings = settings.clone();
@@ -204,20 +238,61 @@ fn milliseconds(settings: &Settings) -> Result<Option<Duration>> {
     }
 }
 
-fn wait(
+/// Notes that the runtime has started an attached profiler.
+struct Start(Arc<AtomicBool>);
+
+#[component]
+impl Component for Start {
+    fn profiler_attach_complete(&self, _info: &ProfilerInfo) -> Result<()> {
+        self.0.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// The conditions that end a tool.
+struct Watch {
     duration: Duration,
+    is_started: Arc<AtomicBool>,
+    status: Status,
+    alive: Option<PathBuf>,
+}
+
+fn wait(
+    watch: Watch,
     info: &ProfilerInfo,
     end: Box<dyn FnOnce() + Send>,
-    status: Status,
 ) -> io::Result<Sender<()>> {
+    let Watch {
+        duration,
+        is_started,
+        status,
+        alive,
+    } = watch;
     let (running, ended) = mpsc::channel();
     let info = info.clone();
     let run = move || {
         private::wait_for_descriptors();
-        let begun = Instant::now();
+        let mut begun = None;
+        // By the clock of this process, whatever that of files does.
+        let mut seen = (None, Instant::now());
+        let mut is_alone = || {
+            let Some(alive) = &alive else {
+                return false;
+            };
+            let written = std::fs::metadata(alive)
+                .and_then(|about| about.modified())
+                .ok();
+            if written.is_some() && written != seen.0 {
+                seen = (written, Instant::now());
+            }
+            seen.1.elapsed() > ALONE
+        };
         loop {
-            let left = duration.saturating_sub(begun.elapsed());
-            if left.is_zero() || status.is_end_requested() {
+            if is_started.load(Ordering::Acquire) {
+                begun.get_or_insert_with(Instant::now);
+            }
+            let left = begun.map_or(duration, |begun| duration.saturating_sub(begun.elapsed()));
+            if left.is_zero() || status.is_end_requested() || is_alone() {
                 break;
             }
             if ended.recv_timeout(left.min(LOOK)) != Err(RecvTimeoutError::Timeout) {
@@ -225,13 +300,34 @@ fn wait(
             }
         }
         end();
-        // Refused for features that cannot be given back: the profiler then stays, and does nothing.
-        let detached = info.request_profiler_detach(LEAVING);
-        status.line(match detached {
-            Ok(()) => "ended, detaches",
-            Err(_) => "ended, stays loaded",
-        });
+        if let Some(answer) = detach(&info, &ended) {
+            status.line(&match answer {
+                Ok(()) => "ended, detaches".to_owned(),
+                Err(error) => format!("ended, stays loaded: {error}"),
+            });
+        }
     };
     masks::spawning(|| thread::Builder::new().name("session".to_owned()).spawn(run))?;
     Ok(running)
+}
+
+/// Requests the detach, again until the runtime has started the profiler: before, it refuses. `None` if the program ends first.
+fn detach(info: &ProfilerInfo, ended: &Receiver<()>) -> Option<Result<()>> {
+    loop {
+        match info.request_profiler_detach(LEAVING) {
+            Err(error) if is_early(&error) => {
+                if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
+                    return None;
+                }
+            }
+            answer => return Some(answer),
+        }
+    }
+}
+
+fn is_early(error: &Error) -> bool {
+    matches!(
+        error.hresult(),
+        Hresult::CORPROF_E_PROFILER_NOT_YET_INITIALIZED | Hresult::CORPROF_E_RUNTIME_UNINITIALIZED
+    )
 }

@@ -1,4 +1,4 @@
-//! The spans of the program. Traced methods record them on their own threads; the writer's thread
+//! The spans of the program. Traced methods record them on their own threads; a thread of the tool
 //! takes them.
 
 use std::cell::Cell;
@@ -9,20 +9,26 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clr_profiler::{Error, Result};
 
+use super::clock::{Clock, ticks};
+use super::said::{Read, Said};
+use super::threads::{self, Counted, Raw};
+use crate::conventions::Details;
 use crate::report::lock;
 
 /// The limit for traced methods.
-const METHODS: usize = 16_384;
+pub(super) const METHODS: usize = 16_384;
 /// Spans are sharded, so that threads seldom wait for each other.
 const PARTS: usize = 64;
 /// The limit for open spans: more are not traced.
 const OPEN: usize = 65_536;
 /// The limit for ended spans of a shard until they are taken: more are lost.
 const ENDED: usize = 2_048;
+/// The limit for ended spans from the rings of threads.
+const DRAINED: usize = 131_072;
 /// The limit for named threads.
 const THREADS: usize = 16_384;
 
@@ -30,7 +36,7 @@ const THREADS: usize = 16_384;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Span {
-    /// Its number, from 1.
+    /// Its number, which is not zero.
     pub id: u64,
     /// The id of the span that was current when it began; zero for none.
     pub parent: u64,
@@ -50,6 +56,10 @@ pub struct Span {
     pub outcome: Outcome,
     /// Whether the task completed after the method had returned.
     pub is_later: bool,
+    /// The details by rules; only of spans that were taken.
+    pub details: Option<Box<Details>>,
+    /// The values that were read for it.
+    pub(super) read: Option<Box<Read>>,
 }
 
 /// The outcome of a call.
@@ -65,10 +75,30 @@ pub enum Outcome {
     Cancelled,
 }
 
-/// The totals of a method's calls, as they grow.
+impl From<Raw> for Span {
+    /// A call that has returned.
+    fn from(raw: Raw) -> Self {
+        Self {
+            id: raw.id,
+            parent: raw.parent,
+            trace: raw.trace,
+            method: raw.method,
+            thread: raw.thread,
+            start: raw.start,
+            end: raw.end,
+            arguments: String::new(),
+            outcome: Outcome::Returned,
+            is_later: false,
+            details: None,
+            read: None,
+        }
+    }
+}
+
+/// The totals of a method's calls, as they grow, in ticks.
 #[derive(Debug, Default)]
-struct Count {
-    calls: AtomicU64,
+pub(super) struct Count {
+    pub(super) calls: AtomicU64,
     errors: AtomicU64,
     total: AtomicU64,
     longest: AtomicU64,
@@ -82,6 +112,8 @@ pub struct MethodTotals {
     pub name: String,
     /// The number of calls.
     pub calls: u64,
+    /// The number of those without a span, whose time is not known.
+    pub plain: u64,
     /// The number of calls that did not return.
     pub errors: u64,
     /// The time of all calls in nanoseconds.
@@ -90,15 +122,26 @@ pub struct MethodTotals {
     pub longest: u64,
 }
 
+/// The spans here have ticks as times.
 #[derive(Default)]
-struct Part {
-    open: HashMap<u64, Span, BuildHasherDefault<ById>>,
+pub(super) struct Part {
+    pub(super) open: HashMap<u64, Span, BuildHasherDefault<ById>>,
     ended: Vec<Span>,
+}
+
+/// The records that were taken out of the rings of threads.
+#[derive(Default)]
+pub(super) struct Drained {
+    records: Vec<Raw>,
+    /// The number of records of each method since it was asked for.
+    pub(super) seen: Vec<u64>,
+    /// The number of records that were overwritten since then.
+    pub(super) lost: u64,
 }
 
 /// A weak hash: ids are consecutive numbers, which need little mixing.
 #[derive(Default)]
-struct ById(u64);
+pub(super) struct ById(u64);
 
 impl Hasher for ById {
     fn finish(&self) -> u64 {
@@ -138,14 +181,20 @@ struct Names {
 /// # Ok::<(), clr_profiler::Error>(())
 /// ```
 pub struct Spans {
-    began: (Instant, SystemTime),
+    began: SystemTime,
+    clock: Clock,
     parts: Box<[Mutex<Part>]>,
-    next: AtomicU64,
+    /// Whether these are the spans that compiled code begins and ends.
+    has_threads: bool,
+    /// Those from the rings of threads.
+    pub(super) drained: Mutex<Drained>,
     open_now: AtomicUsize,
     lost: AtomicU64,
-    is_closed: AtomicBool,
-    counts: Box<[Count]>,
+    pub(super) is_closed: AtomicBool,
+    pub(super) counts: Box<[Count]>,
     names: Mutex<Names>,
+    /// The rules by which spans say more than their methods.
+    pub(super) said: Said,
     /// The names of threads by number, and whether one has changed since they were taken.
     threads: Mutex<HashMap<u32, (String, bool)>>,
 }
@@ -166,7 +215,7 @@ impl fmt::Debug for Spans {
 }
 
 /// The number of this thread, from 1. The runtime's ids are those of objects, which are used again.
-fn thread() -> u32 {
+pub(super) fn thread_number() -> u32 {
     static THREADS: AtomicU32 = AtomicU32::new(1);
     thread_local! {
         static OWN: Cell<u32> = const { Cell::new(0) };
@@ -188,15 +237,26 @@ impl Spans {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            began: (Instant::now(), SystemTime::now()),
+            began: SystemTime::now(),
+            clock: Clock::new(),
             parts: (0..PARTS).map(|_| Mutex::default()).collect(),
-            next: AtomicU64::new(1),
+            has_threads: false,
+            drained: Mutex::default(),
             open_now: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
             counts: (0..METHODS).map(|_| Count::default()).collect(),
             names: Mutex::default(),
+            said: Said::default(),
             threads: Mutex::default(),
+        }
+    }
+
+    /// The spans that compiled code begins and ends: one for the process.
+    pub(crate) fn of_threads() -> Self {
+        Self {
+            has_threads: true,
+            ..Self::new()
         }
     }
 
@@ -221,6 +281,11 @@ impl Spans {
         Ok(number)
     }
 
+    /// The number of methods with a number.
+    pub(super) fn methods(&self) -> usize {
+        lock(&self.names).names.len()
+    }
+
     /// The name of a method; empty for a number that no method has.
     #[must_use]
     pub fn name(&self, method: u32) -> String {
@@ -230,7 +295,7 @@ impl Spans {
 
     /// Names the calling thread, in place of an earlier name.
     pub fn name_thread(&self, name: &str) {
-        let thread = thread();
+        let thread = thread_number();
         let mut threads = lock(&self.threads);
         if threads.len() < THREADS || threads.contains_key(&thread) {
             threads.insert(thread, (name.to_owned(), true));
@@ -256,17 +321,17 @@ impl Spans {
     /// Nanoseconds since the spans were made.
     #[must_use]
     pub fn now(&self) -> u64 {
-        self.began.0.elapsed().as_nanos() as u64
+        self.clock.now()
     }
 
     /// When the spans were made, in nanoseconds since 1970.
     #[must_use]
     pub fn epoch(&self) -> u64 {
-        let since = self.began.1.duration_since(UNIX_EPOCH);
+        let since = self.began.duration_since(UNIX_EPOCH);
         since.map_or(0, |since| since.as_nanos() as u64)
     }
 
-    fn part(&self, id: u64) -> MutexGuard<'_, Part> {
+    pub(super) fn part(&self, id: u64) -> MutexGuard<'_, Part> {
         lock(&self.parts[id as usize % PARTS])
     }
 
@@ -277,32 +342,39 @@ impl Spans {
         if self.is_closed.load(Ordering::Relaxed) {
             return 0;
         }
-        if self.open_now.fetch_add(1, Ordering::Relaxed) >= OPEN {
-            self.open_now.fetch_sub(1, Ordering::Relaxed);
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return 0;
-        }
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let thread = thread();
-        self.first_of(thread);
+        let id = threads::new_id();
+        let thread = thread_number();
+        self.name_main(thread);
         let span = Span {
             id,
             parent,
             trace: if trace == 0 { id } else { trace },
             method,
             thread,
-            start: self.now(),
+            start: ticks(),
             end: 0,
             arguments,
             outcome: Outcome::Open,
             is_later: false,
+            details: None,
+            read: None,
         };
-        self.part(id).open.insert(id, span);
-        id
+        if self.keep(span) { id } else { 0 }
+    }
+
+    /// Adds an open span, unless there are too many: then it is lost.
+    pub(super) fn keep(&self, span: Span) -> bool {
+        if self.open_now.fetch_add(1, Ordering::Relaxed) >= OPEN {
+            self.open_now.fetch_sub(1, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        self.part(span.id).open.insert(span.id, span);
+        true
     }
 
     /// Names the main thread when it begins its first span.
-    fn first_of(&self, thread: u32) {
+    pub(super) fn name_main(&self, thread: u32) {
         thread_local! {
             static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
         }
@@ -316,43 +388,114 @@ impl Spans {
 
     /// Ends a span. `is_later` says that its method has returned before, or could wait without returning.
     pub fn end(&self, id: u64, outcome: Outcome, is_later: bool) {
-        let end = self.now();
+        self.end_at(ticks(), id, outcome, is_later);
+    }
+
+    /// Ends a span that was open at `end`. An outcome that is known already is the one that counts, if it returns now.
+    pub(super) fn end_at(&self, end: u64, id: u64, outcome: Outcome, is_later: bool) {
         let mut part = self.part(id);
         let Some(mut span) = part.open.remove(&id) else {
             return;
         };
         self.open_now.fetch_sub(1, Ordering::Relaxed);
-        if let Some(count) = self.counts.get(span.method as usize) {
-            let took = end - span.start;
-            count.calls.fetch_add(1, Ordering::Relaxed);
-            count.total.fetch_add(took, Ordering::Relaxed);
-            count.longest.fetch_max(took, Ordering::Relaxed);
-            if outcome != Outcome::Returned {
-                count.errors.fetch_add(1, Ordering::Relaxed);
-            }
+        if span.outcome == Outcome::Open || outcome != Outcome::Returned {
+            span.outcome = outcome;
         }
+        (span.end, span.is_later) = (end, is_later);
+        self.add(&mut part, span);
+    }
+
+    /// Adds a span that has ended.
+    pub(super) fn ended(&self, span: Span) {
+        let mut part = self.part(span.id);
+        self.add(&mut part, span);
+    }
+
+    fn add(&self, part: &mut Part, span: Span) {
+        self.count(span.method, span.start, span.end, &span.outcome);
         if part.ended.len() >= ENDED {
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        (span.end, span.outcome, span.is_later) = (end, outcome, is_later);
         part.ended.push(span);
+    }
+
+    /// Adds a call to the totals.
+    pub(super) fn count(&self, method: u32, start: u64, end: u64, outcome: &Outcome) {
+        if let Some(count) = self.counts.get(method as usize) {
+            let took = end.saturating_sub(start);
+            count.calls.fetch_add(1, Ordering::Relaxed);
+            count.total.fetch_add(took, Ordering::Relaxed);
+            count.longest.fetch_max(took, Ordering::Relaxed);
+            if *outcome != Outcome::Returned {
+                count.errors.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Records the outcome of an open span before it ends.
+    pub(super) fn completes(&self, id: u64, outcome: Outcome) {
+        if let Some(span) = self.part(id).open.get_mut(&id) {
+            span.outcome = outcome;
+        }
     }
 
     /// No span begins from now on. Those that are open can end.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
+        if self.has_threads {
+            threads::close();
+        }
+    }
+
+    /// Takes the records of the threads out of their rings, which they overwrite. At most 131,072 wait here.
+    pub(crate) fn drain(&self) {
+        if !self.has_threads {
+            return;
+        }
+        let mut drained = lock(&self.drained);
+        let Drained {
+            records,
+            seen,
+            lost: overwritten,
+        } = &mut *drained;
+        let known = records.len();
+        let mut lost = threads::take(records);
+        *overwritten += lost;
+        for record in records.iter().skip(known) {
+            let method = record.method as usize;
+            if seen.len() <= method {
+                seen.resize(method + 1, 0);
+            }
+            seen[method] += 1;
+        }
+        let surplus = records.len().saturating_sub(DRAINED);
+        // The newest stay, as in the rings and the files.
+        records.drain(..surplus);
+        lost += surplus as u64;
+        drop(drained);
+        self.lost.fetch_add(lost, Ordering::Relaxed);
     }
 
     /// Takes the ended spans, in the order in which they began.
     #[must_use]
     pub fn take(&self) -> Vec<Span> {
-        let mut all: Vec<Span> = Vec::new();
+        self.drain();
+        let raw = std::mem::take(&mut lock(&self.drained).records);
+        let mut all: Vec<Span> = Vec::with_capacity(raw.len());
+        all.extend(raw.into_iter().map(Span::from));
         for part in &self.parts {
             // The program's threads keep the memory, and need not allocate it again.
             all.append(&mut lock(part).ended);
         }
-        all.sort_by_key(|span| (span.start, span.id));
+        let clock = self.clock.converter();
+        for span in &mut all {
+            span.start = clock.nanoseconds(span.start);
+            span.end = clock.nanoseconds(span.end);
+        }
+        drop(clock);
+        self.add_details(&mut all);
+        all.sort_unstable_by_key(|span| (span.start, span.id));
         all
     }
 
@@ -363,8 +506,23 @@ impl Spans {
         for part in &self.parts {
             all.extend(lock(part).open.values().cloned());
         }
+        if self.has_threads {
+            let open = threads::open().into_iter().map(|raw| Span {
+                outcome: Outcome::Open,
+                ..Span::from(raw)
+            });
+            all.extend(open);
+        }
+        let clock = self.clock.converter();
+        for span in &mut all {
+            // The outcome of a task counts when its method returns.
+            span.outcome = Outcome::Open;
+            span.start = clock.nanoseconds(span.start);
+        }
+        drop(clock);
         all.sort_by_key(|span| (span.start, span.id));
         all.truncate(most);
+        self.add_details(&mut all);
         all
     }
 
@@ -378,15 +536,23 @@ impl Spans {
     #[must_use]
     pub fn totals(&self) -> Vec<MethodTotals> {
         let names = lock(&self.names).names.clone();
+        let counted = match self.has_threads {
+            true => threads::counted(names.len()),
+            false => vec![Counted::default(); names.len()],
+        };
+        let rate = self.clock.converter().rate();
+        let nanoseconds = |ticks: u64| (ticks as f64 * rate) as u64;
         let mut rows: Vec<MethodTotals> = names
             .into_iter()
             .zip(&self.counts)
-            .map(|(name, count)| MethodTotals {
+            .zip(counted)
+            .map(|((name, count), more)| MethodTotals {
                 name,
-                calls: count.calls.load(Ordering::Relaxed),
+                calls: count.calls.load(Ordering::Relaxed) + more.calls,
+                plain: more.plain,
                 errors: count.errors.load(Ordering::Relaxed),
-                total: count.total.load(Ordering::Relaxed),
-                longest: count.longest.load(Ordering::Relaxed),
+                total: nanoseconds(count.total.load(Ordering::Relaxed) + more.total),
+                longest: nanoseconds(count.longest.load(Ordering::Relaxed).max(more.longest)),
             })
             .collect();
         rows.sort_by(|one, other| other.total.cmp(&one.total).then(one.name.cmp(&other.name)));

@@ -2,25 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::stacks::Stacks;
-
-/// The unit of weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// How often something was observed.
-    Samples,
-    /// How often something was called.
-    Calls,
-    /// Sizes.
-    Bytes,
-    /// Times.
-    Nanoseconds,
-}
+use super::export::{Export, Frames};
+use crate::stacks::{Stacks, Unit};
 
 impl Unit {
     /// The name in speedscope's schema.
@@ -33,67 +19,37 @@ impl Unit {
     }
 }
 
-/// The format of a file, by the ending of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// `.svg`.
-    FlameGraph,
-    /// `.json`.
-    Speedscope,
-    /// `.folded`.
-    Folded,
-    /// Anything else: a table, in the profiler's own format.
-    Table,
-}
-
-impl Form {
-    /// The format of the file with this name.
-    #[must_use]
-    pub fn of(path: &Path) -> Self {
-        match path.extension().and_then(|end| end.to_str()) {
-            Some("svg") => Self::FlameGraph,
-            Some("json") => Self::Speedscope,
-            Some("folded") => Self::Folded,
-            _ => Self::Table,
-        }
-    }
-}
-
 /// A stack a line: names with `;` between them, a blank, and the weight; ordered by name.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn folded(
+pub(super) fn folded(
     stacks: &Stacks,
-    name: impl FnMut(u64) -> Arc<str>,
+    frame: &mut Frames<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    for line in lines(stacks, name) {
+    for line in lines(stacks, frame) {
         writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
 /// The JSON that <https://www.speedscope.app> opens, its file format 0.0.1: each stack is a sample.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn speedscope(
-    stacks: &Stacks,
-    title: &str,
-    unit: Unit,
-    mut name: impl FnMut(u64) -> Arc<str>,
+pub(super) fn speedscope(
+    export: &Export<'_>,
+    frame: &mut Frames<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut numbers: HashMap<u64, usize> = HashMap::new();
     let mut frames = Vec::new();
     let (mut samples, mut weights) = (Vec::new(), Vec::new());
-    for (stack, weight, _) in stacks.iter() {
-        let stack = stack.into_iter().map(|frame| {
-            *numbers.entry(frame).or_insert_with(|| {
-                frames.push(json!({ "name": &*name(frame) }));
+    for (stack, weight, _) in export.stacks.iter() {
+        let stack = stack.into_iter().map(|key| {
+            *numbers.entry(key).or_insert_with(|| {
+                let frame = frame(key);
+                frames.push(match &frame.source {
+                    Some((file, line)) => {
+                        json!({ "name": &*frame.text(), "file": &**file, "line": line })
+                    }
+                    None => json!({ "name": &*frame.name }),
+                });
                 frames.len() - 1
             })
         });
@@ -102,14 +58,14 @@ pub fn speedscope(
     }
     let file = json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
-        "name": title,
+        "name": export.title,
         "exporter": "clr_profiler",
         "activeProfileIndex": 0,
         "shared": { "frames": frames },
         "profiles": [{
             "type": "sampled",
-            "name": title,
-            "unit": unit.of_speedscope(),
+            "name": export.title,
+            "unit": export.unit.of_speedscope(),
             "startValue": 0,
             "endValue": weights.iter().sum::<u64>(),
             "samples": samples,
@@ -121,7 +77,7 @@ pub fn speedscope(
 }
 
 /// The lines of the folded format, ordered by name.
-pub(super) fn lines(stacks: &Stacks, mut name: impl FnMut(u64) -> Arc<str>) -> Vec<String> {
+pub(super) fn lines(stacks: &Stacks, frame: &mut Frames<'_>) -> Vec<String> {
     let mut lines: Vec<String> = stacks
         .iter()
         .filter(|(stack, weight, _)| !stack.is_empty() && *weight > 0)
@@ -129,7 +85,7 @@ pub(super) fn lines(stacks: &Stacks, mut name: impl FnMut(u64) -> Arc<str>) -> V
             // `;` ends a frame and a line break ends a stack, whatever a method is called.
             let frames = stack
                 .into_iter()
-                .map(|frame| name(frame).replace([';', '\n', '\r'], ":"));
+                .map(|key| frame(key).text().replace([';', '\n', '\r'], ":"));
             let frames: Vec<String> = frames.collect();
             format!("{} {weight}", frames.join(";"))
         })
@@ -140,46 +96,33 @@ pub(super) fn lines(stacks: &Stacks, mut name: impl FnMut(u64) -> Arc<str>) -> V
 
 #[cfg(test)]
 mod tests {
+    use super::super::export::tests::written;
     use super::*;
-
-    fn name(frame: u64) -> Arc<str> {
-        match frame {
-            1 => "Main(string[])".into(),
-            2 => "A;B".into(),
-            _ => format!("<{frame}>").into(),
-        }
-    }
-
-    fn stacks() -> Stacks {
-        let mut stacks = Stacks::with_limit(100);
-        stacks.add([1, 2], 30);
-        stacks.add([1], 10);
-        stacks.add([1, 3], 60);
-        stacks
-    }
-
-    fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
-        let mut out = Vec::new();
-        write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    }
+    use crate::stacks::Form;
 
     #[test]
     fn folded_stacks_are_lines() {
-        let text = written(|out| folded(&stacks(), name, out));
+        let text = String::from_utf8(written(Form::Folded, Unit::Nanoseconds, None)).unwrap();
         assert_eq!(
             text,
-            "Main(string[]) 10\nMain(string[]);<3> 60\nMain(string[]);A:B 30\n"
+            "Main(string[]) 10000000\nMain(string[]);A:B 30000000\n\
+             Main(string[]);Shop.Map<3>.Get(int) Map.cs:7 60000000\n"
         );
     }
 
     #[test]
     fn speedscope_gets_each_frame_once() {
-        let text = written(|out| speedscope(&stacks(), "Time", Unit::Nanoseconds, name, out));
-        let file: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(file["shared"]["frames"].as_array().unwrap().len(), 3);
+        let text = written(Form::Speedscope, Unit::Nanoseconds, None);
+        let file: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let frames = file["shared"]["frames"].as_array().unwrap();
+        assert_eq!(frames.len(), 3);
+        assert!(
+            frames
+                .iter()
+                .any(|frame| frame["file"] == "/src/shop/Map.cs" && frame["line"] == 7)
+        );
         let profile = &file["profiles"][0];
-        assert_eq!(profile["endValue"], 100);
+        assert_eq!(profile["endValue"], 100_000_000);
         let samples = profile["samples"].as_array().unwrap();
         assert_eq!(samples.len(), profile["weights"].as_array().unwrap().len());
         let main = &file["shared"]["frames"][samples[0][0].as_u64().unwrap() as usize];

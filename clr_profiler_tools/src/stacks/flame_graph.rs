@@ -2,27 +2,23 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use inferno::flamegraph::{Options, TextTruncateDirection, from_lines};
 
-use super::files::{Unit, lines};
-use crate::stacks::Stacks;
+use super::export::Frames;
+use super::files::lines;
+use crate::stacks::{Stacks, Unit};
 
 /// A flame graph as an SVG, which a browser opens: a click zooms, Ctrl-F searches. A box has the last two parts of a
 /// method's name, its title the full signature.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn flame_graph(
+pub(super) fn write(
     stacks: &Stacks,
     title: &str,
     unit: Unit,
-    name: impl FnMut(u64) -> Arc<str>,
+    frame: &mut Frames<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let lines = lines(stacks, name);
+    let lines = lines(stacks, frame);
     if lines.is_empty() {
         // inferno refuses an empty graph; here it is a picture without frames.
         return writeln!(
@@ -149,19 +145,24 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    fn name(frame: u64) -> Arc<str> {
-        match frame {
+    use super::*;
+    use crate::stacks::Frame;
+
+    fn frame(number: u64) -> Frame {
+        let name: Arc<str> = match number {
             1 => "Shop.Program.Main(string[])".into(),
             2 => "A;B".into(),
-            _ => format!("Shop.Map<int, (int, string)>.<Get>b__{frame}(int) Map.cs:7").into(),
-        }
+            _ => format!("Shop.Map<int, (int, string)>.<Get>b__{number}(int)").into(),
+        };
+        let source = (number > 2).then(|| ("/shop/Map.cs".into(), 7));
+        Frame { name, source }
     }
 
     fn picture(stacks: &Stacks, unit: Unit) -> String {
         let mut out = Vec::new();
-        flame_graph(stacks, "Time", unit, name, &mut out).unwrap();
+        write(stacks, "Time", unit, &mut frame, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,19 +1,26 @@
-//! Stacks with weights, as a flame graph, for speedscope, and
-//! folded.
+//! Stacks with weights, and their files: flame graphs, and the formats of pprof, the Firefox Profiler, speedscope and
+//! OpenTelemetry.
 //!
 //! A [`Stacks`] is a tree: stacks with a common beginning share nodes, so it grows with the code of a
 //! program and not with its running time. Frames are numbers that the profiler chooses; names
-//! are queried when a file is written. [`Live`] has such trees for threads that continuously add to
-//! them, [`Names`] numbers for names.
+//! are queried when a file is written, by [`Export`]. [`Live`] has such trees for threads that continuously add to
+//! them, [`Names`] numbers for names, and [`Timeline`] single samples.
 
+mod export;
 mod files;
+mod firefox;
 mod flame_graph;
+mod form;
 mod live;
 mod names;
+mod otlp;
+mod pprof;
+mod timeline;
 mod tree;
 
-pub use files::{Form, Unit, folded, speedscope};
-pub use flame_graph::flame_graph;
+pub use export::{Export, Frame};
+pub use form::{Form, Unit};
 pub use live::{Live, Local};
 pub use names::Names;
+pub use timeline::Timeline;
 pub use tree::{Node, Stacks};

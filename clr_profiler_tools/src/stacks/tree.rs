@@ -94,8 +94,8 @@ impl Stacks {
         Some(node)
     }
 
-    /// Adds a stack, its outermost frame first.
-    pub fn add(&mut self, frames: impl IntoIterator<Item = u64>, weight: u64) {
+    /// Adds a stack, its outermost frame first, and returns the node at which it ends.
+    pub fn add(&mut self, frames: impl IntoIterator<Item = u64>, weight: u64) -> Node {
         let mut node = Self::ROOT;
         for frame in frames {
             match self.child(node, frame) {
@@ -107,6 +107,7 @@ impl Stacks {
             }
         }
         self.add_to(node, weight);
+        node
     }
 
     /// Adds to the stack that ends at a node.
@@ -175,6 +176,40 @@ impl Stacks {
         sums
     }
 
+    /// The frames as a tree in rows, each with its depth and the weight of the stacks that pass through it: callers before
+    /// callees, heavier ones first. Those with less than `least` are left out, and so are rows beyond `limit`.
+    #[must_use]
+    pub fn rows(&self, least: u64, limit: usize) -> Vec<(usize, u64, u64)> {
+        let mut weights: Vec<u64> = self.nodes.iter().map(|node| node.weight).collect();
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate().skip(1).rev() {
+            weights[node.parent.0 as usize] += weights[index];
+            below[node.parent.0 as usize].push(index as u32);
+        }
+        for children in &mut below {
+            children.retain(|child| weights[*child as usize] >= least.max(1));
+            // The walk takes the last one first.
+            children.sort_by_key(|child| (weights[*child as usize], std::cmp::Reverse(*child)));
+        }
+        let mut rows = Vec::new();
+        let mut walk: Vec<(usize, u32)> = below[0].iter().map(|child| (0, *child)).collect();
+        while let Some((depth, index)) = walk.pop()
+            && rows.len() < limit
+        {
+            rows.push((
+                depth,
+                self.nodes[index as usize].frame,
+                weights[index as usize],
+            ));
+            walk.extend(
+                below[index as usize]
+                    .iter()
+                    .map(|child| (depth + 1, *child)),
+            );
+        }
+        rows
+    }
+
     /// For each frame, how often stacks that end in it were added.
     #[must_use]
     pub fn calls_by_frame(&self) -> HashMap<u64, u64> {
@@ -212,6 +247,12 @@ impl Stacks {
         for node in &mut self.nodes {
             node.weight = (node.weight as f64 * factor) as u64;
         }
+    }
+
+    /// The stack that ends at a node, outermost frame first.
+    pub(super) fn frames_of(&self, node: Node) -> Vec<u64> {
+        let end = self.nodes.get(node.0 as usize);
+        end.map_or_else(Vec::new, |end| self.frames(end))
     }
 
     fn frames(&self, end: &Data) -> Vec<u64> {
@@ -256,6 +297,19 @@ mod tests {
         let sums = stacks.by_frame();
         assert_eq!(sums[&1], (1, 11));
         assert_eq!(sums[&2], (10, 11));
+    }
+
+    #[test]
+    fn rows_have_the_heaviest_callee_first() {
+        let mut stacks = Stacks::with_limit(100);
+        stacks.add([1, 2], 5);
+        stacks.add([1, 3, 4], 10);
+        stacks.add([5], 1);
+        stacks.add([6], 20);
+        let rows = [(0, 6, 20), (0, 1, 15), (1, 3, 10), (2, 4, 10), (1, 2, 5)];
+        assert_eq!(stacks.rows(2, 10), rows);
+        assert_eq!(stacks.rows(2, 3), rows[..3]);
+        assert_eq!(stacks.rows(0, 10).len(), 6);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod thread;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use crate::report::{Moment, Pace, Report, Session, Settings, Tool, When, failures, limit, lock};
 use crate::stacks::Live;
@@ -147,6 +147,7 @@ impl Tool for AllocProfiler {
             let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
             let info = info.clone();
             let mut pace = Pace::start();
+            let first = (SystemTime::now(), Instant::now());
             move |moment| {
                 let is_due = pace.is_due() && options.output.is_replaceable();
                 if moment == Moment::Meanwhile && !is_due {
@@ -163,13 +164,14 @@ impl Tool for AllocProfiler {
                     }),
                     overhead: info.overhead(),
                     options: &options,
+                    began: first,
                 };
                 let written = options.output.replace(|file| profile.write(file));
                 pace.written(began);
                 written
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;

@@ -1,5 +1,6 @@
 //! The options that the command passes.
 
+use crate::profilers::form;
 use crate::report::{Output, Settings};
 use crate::stacks::Form;
 use clr_profiler::Result;
@@ -15,7 +16,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn read(settings: &Settings) -> Result<Self> {
         let output = Output::whole(settings.path("ALLOC_PROFILER_OUTPUT", "allocations.txt"))?;
-        let form = Form::of(output.path());
+        let form = form(settings, "ALLOC_PROFILER_FORMAT", output.path())?;
         Ok(Self {
             output,
             form,
@@ -26,10 +27,7 @@ impl Options {
 
     /// How many frames of a stack are recorded, from the innermost.
     pub(crate) fn depth(&self) -> usize {
-        match self.form {
-            Form::Table => 1,
-            Form::FlameGraph | Form::Speedscope | Form::Folded => 256,
-        }
+        if self.form.has_stacks() { 256 } else { 1 }
     }
 
     /// Why these options cannot work on this runtime, if so.

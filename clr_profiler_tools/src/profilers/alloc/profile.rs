@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::time::{Instant, SystemTime};
 
-use crate::stacks::{self, Form, Stacks, Unit};
+use crate::stacks::{Export, Form, Frame, Stacks, Unit};
 use clr_profiler::Overhead;
 
 use super::numbers::Tables;
@@ -22,6 +23,7 @@ pub(crate) struct Profile<'a> {
     pub(crate) survival: Option<(u64, HashMap<u64, Bytes>)>,
     pub(crate) overhead: Overhead,
     pub(crate) options: &'a Options,
+    pub(crate) began: (SystemTime, Instant),
 }
 
 /// Objects and bytes.
@@ -29,17 +31,27 @@ type Sum = (u64, u64);
 
 impl Profile<'_> {
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let name = |number| self.names.name(number);
-        let title = match self.options.sampled {
-            true => "Allocated, sampled",
-            false => "Allocated",
-        };
-        match self.options.form {
-            Form::FlameGraph => stacks::flame_graph(&self.stacks, title, Unit::Bytes, name, out),
-            Form::Speedscope => stacks::speedscope(&self.stacks, title, Unit::Bytes, name, out),
-            Form::Folded => stacks::folded(&self.stacks, name, out),
-            Form::Table => self.table(out),
+        let form = self.options.form;
+        if form == Form::Table {
+            return self.table(out);
         }
+        let (began, clock) = self.began;
+        let export = Export {
+            stacks: &self.stacks,
+            title: match self.options.sampled {
+                true => "Allocated, sampled",
+                false => "Allocated",
+            },
+            unit: Unit::Bytes,
+            values: match self.options.sampled {
+                true => ("alloc_ticks", "alloc_space"),
+                false => ("alloc_objects", "alloc_space"),
+            },
+            began,
+            duration: clock.elapsed(),
+            timeline: None,
+        };
+        export.write(form, |number| Frame::from(self.names.name(number)), out)
     }
 
     fn table(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -6,7 +6,7 @@ mod profile;
 mod thread;
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use crate::report::{
     Moment, Pace, Report, Session, Settings, Tool, When, failures, is_framework, limit, lock,
@@ -80,6 +80,7 @@ impl Tool for CallCounter {
             }
         })?;
         let mut pace = Pace::start();
+        let first = (SystemTime::now(), Instant::now());
         let counted = info.clone();
         let report = Arc::new(Report::start(When::every(Pace::LOOK), move |moment| {
             let is_due = pace.is_due() && options.output.is_replaceable();
@@ -93,12 +94,13 @@ impl Tool for CallCounter {
                 threads: counter.threads(),
                 overhead: counted.overhead(),
                 options: &options,
+                began: first,
             };
             let written = options.output.replace(|file| profile.write(file));
             pace.written(began);
             written
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;

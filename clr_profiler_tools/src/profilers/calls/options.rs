@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::profilers::form;
 use crate::report::{Output, Settings, methods};
 use crate::stacks::Form;
 use clr_profiler::il::pattern::MethodPatterns;
@@ -28,7 +29,7 @@ pub(crate) enum Sort {
 impl Options {
     pub(crate) fn read(settings: &Settings) -> Result<Self> {
         let output = Output::whole(settings.path("CALL_COUNTER_OUTPUT", "calls.txt"))?;
-        let form = Form::of(output.path());
+        let form = form(settings, "CALL_COUNTER_FORMAT", output.path())?;
         let times = !settings.is_set("CALL_COUNTER_NO_TIMES");
         let sort = match settings.text("CALL_COUNTER_SORT")?.as_deref() {
             None if times => Sort::Own,

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
-use crate::stacks::{self, Form, Names, Stacks, Unit};
+use crate::stacks::{Export, Form, Frame, Names, Stacks, Unit};
 use clr_profiler::Overhead;
 
 use super::options::{Options, Sort};
@@ -16,6 +17,7 @@ pub(crate) struct Profile<'a> {
     pub(crate) threads: u64,
     pub(crate) overhead: Overhead,
     pub(crate) options: &'a Options,
+    pub(crate) began: (SystemTime, Instant),
 }
 
 struct Row {
@@ -27,7 +29,10 @@ struct Row {
 
 impl Profile<'_> {
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let name = |number| self.names.name(number);
+        let form = self.options.form;
+        if form == Form::Table {
+            return self.table(out);
+        }
         let (title, unit) = match self.options.times {
             true => ("Time", Unit::Nanoseconds),
             false => ("Calls", Unit::Calls),
@@ -40,12 +45,17 @@ impl Profile<'_> {
                 &by_calls
             }
         };
-        match self.options.form {
-            Form::FlameGraph => stacks::flame_graph(weighed, title, unit, name, out),
-            Form::Speedscope => stacks::speedscope(weighed, title, unit, name, out),
-            Form::Folded => stacks::folded(weighed, name, out),
-            Form::Table => self.table(out),
-        }
+        let (began, clock) = self.began;
+        let export = Export {
+            stacks: weighed,
+            title,
+            unit,
+            values: ("calls", "wall"),
+            began,
+            duration: clock.elapsed(),
+            timeline: None,
+        };
+        export.write(form, |number| Frame::from(self.names.name(number)), out)
     }
 
     fn rows(&self) -> Vec<Row> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::stacks::Frame;
 use clr_profiler::prelude::*;
 
 /// The number for frames without managed code: the runtime itself, or a library that it calls.
@@ -19,8 +20,8 @@ pub(crate) struct Functions {
     /// By function, and with lines by instruction pointer, too.
     known: HashMap<(FunctionId, usize), Known>,
     lines: bool,
-    numbers: HashMap<Arc<str>, u64>,
-    names: Vec<Arc<str>>,
+    numbers: HashMap<Frame, u64>,
+    frames: Vec<Frame>,
     libraries: HashMap<Arc<str>, u64>,
 }
 
@@ -34,12 +35,12 @@ struct Known {
 
 impl Functions {
     pub(crate) fn new(lines: bool) -> Self {
-        let names = vec!["[native]".into(), "[other methods]".into()];
+        let frames = ["[native]", "[other methods]"].map(|name| Frame::from(Arc::from(name)));
         Self {
             known: HashMap::new(),
             lines,
             numbers: HashMap::new(),
-            names,
+            frames: frames.into(),
             libraries: HashMap::new(),
         }
     }
@@ -52,15 +53,11 @@ impl Functions {
         }
         let method = info.method(function);
         let module = method.as_ref().ok().map(|method| method.module());
-        let name = match self.lines {
+        let frame = match self.lines {
             true => method.and_then(|method| with_line(info, &method, ip)),
-            false => method.and_then(|method| method.full_name()),
+            false => method.and_then(|method| Ok(named(&method.full_name()?))),
         };
-        let name: Arc<str> = match name {
-            Ok(name) => name.into(),
-            Err(_) => "[dynamic]".into(),
-        };
-        let number = self.of_name(name);
+        let number = self.of_frame(frame.unwrap_or_else(|_| named("[dynamic]")));
         // A program can compile methods again and again, at other addresses.
         if self.known.len() >= LIMIT {
             self.known.clear();
@@ -73,7 +70,7 @@ impl Functions {
     pub(crate) fn of_thread(&mut self, os_thread: u32) -> u64 {
         let name = thread_name(os_thread).map(|name| format!(" ({name})"));
         let name = format!("[thread {os_thread}{}]", name.unwrap_or_default());
-        self.of_name(name.into())
+        self.of_frame(named(&name))
     }
 
     /// The number of a library, or of other code that is no method.
@@ -81,19 +78,19 @@ impl Functions {
         if let Some(number) = self.libraries.get(name) {
             return *number;
         }
-        let number = self.of_name(format!("[{name}]").into());
+        let number = self.of_frame(named(&format!("[{name}]")));
         self.libraries.insert(name.into(), number);
         number
     }
 
-    fn of_name(&mut self, name: Arc<str>) -> u64 {
-        match self.numbers.get(&name) {
+    fn of_frame(&mut self, frame: Frame) -> u64 {
+        match self.numbers.get(&frame) {
             Some(number) => *number,
-            None if self.names.len() >= LIMIT => OTHERS,
+            None if self.frames.len() >= LIMIT => OTHERS,
             None => {
-                let number = self.names.len() as u64;
-                self.names.push(Arc::clone(&name));
-                self.numbers.insert(name, number);
+                let number = self.frames.len() as u64;
+                self.frames.push(frame.clone());
+                self.numbers.insert(frame, number);
                 number
             }
         }
@@ -104,27 +101,28 @@ impl Functions {
         self.known.retain(|_, known| known.module != Some(module));
     }
 
-    pub(crate) fn name(&self, number: u64) -> Arc<str> {
-        let name = self.names.get(number as usize);
-        name.map_or_else(|| "?".into(), Arc::clone)
+    pub(crate) fn frame(&self, number: u64) -> Frame {
+        let frame = self.frames.get(number as usize);
+        frame.map_or_else(|| named("?"), Frame::clone)
     }
 }
 
-/// The name in the source, and the line: `Shop.Cart.Add(string) Cart.cs:41`.
-fn with_line(info: &ProfilerInfo, method: &Method<'_>, ip: usize) -> Result<String> {
-    let name = method.source_name()?;
+fn named(name: &str) -> Frame {
+    Frame::from(Arc::from(name))
+}
+
+/// The name in the source, and the line.
+fn with_line(info: &ProfilerInfo, method: &Method<'_>, ip: usize) -> Result<Frame> {
+    let mut frame = named(&method.source_name()?);
     // A PDB that cannot be read is no reason to lose the frame.
-    Ok(match info.source_location_from_ip(ip) {
-        Ok(Some(location)) => {
-            let file = location.file.rsplit(['/', '\\']).next().unwrap_or_default();
-            format!("{name} {file}:{}", location.start_line)
-        }
-        _ => name,
-    })
+    if let Ok(Some(location)) = info.source_location_from_ip(ip) {
+        frame.source = Some((location.file, location.start_line));
+    }
+    Ok(frame)
 }
 
 /// The name of a running thread, as the operating system knows it.
-fn thread_name(os_thread: u32) -> Option<String> {
+pub(crate) fn thread_name(os_thread: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/self/task/{os_thread}/comm")).ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }

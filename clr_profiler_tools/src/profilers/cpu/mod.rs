@@ -1,6 +1,6 @@
 //! Shows where a .NET program spends processor time.
 
-mod functions;
+pub(crate) mod functions;
 mod options;
 mod profile;
 mod sampling;
@@ -79,14 +79,19 @@ impl Tool for CpuSampler {
                     .replace(|file| profile.write(options.form, &totals, overhead, file));
                 pace.written(began);
                 if moment == Moment::End {
-                    for words in totals.remarks(&profile) {
+                    for words in totals.remarks(profile.total()) {
+                        Session::say(&settings, words);
+                    }
+                    if profile.left_out() > 0 {
+                        let left_out = profile.left_out();
+                        let words = format!("the file has no room for the last {left_out} samples");
                         Session::say(&settings, words);
                     }
                 }
                 written
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let (report, sampler) = (Arc::clone(&report), Arc::clone(&sampler));
             move || {
                 if let Err(error) = sampler.stop() {

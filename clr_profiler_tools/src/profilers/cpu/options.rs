@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::profilers::form;
 use crate::report::{Output, Settings};
 use crate::stacks::Form;
 use clr_profiler::{Error, Result};
@@ -12,8 +13,8 @@ pub(crate) struct Options {
     pub(crate) form: Form,
     /// The time between two samples of a thread, if it was given.
     pub(crate) interval: Option<Duration>,
-    /// Whether threads are interrupted by themselves, and nothing is suspended.
-    pub(crate) interrupts: bool,
+    /// Whether the runtime is suspended for samples, although threads could be interrupted by themselves.
+    pub(crate) suspends: bool,
     pub(crate) by_wall: bool,
     pub(crate) by_thread: bool,
     pub(crate) lines: bool,
@@ -23,7 +24,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn read(settings: &Settings) -> Result<Self> {
         let output = Output::whole(settings.path("CPU_SAMPLER_OUTPUT", "cpu.svg"))?;
-        let form = Form::of(output.path());
+        let form = form(settings, "CPU_SAMPLER_FORMAT", output.path())?;
         let interval = match settings.text("CPU_SAMPLER_INTERVAL")? {
             Some(text) => match text.parse() {
                 Ok(microseconds @ 100..=10_000_000) => Some(Duration::from_micros(microseconds)),
@@ -39,7 +40,7 @@ impl Options {
             output,
             form,
             interval,
-            interrupts: settings.is_set("CPU_SAMPLER_INTERRUPT"),
+            suspends: settings.is_set("CPU_SAMPLER_SUSPEND"),
             by_thread: settings.is_set("CPU_SAMPLER_THREADS"),
             by_wall: settings.is_set("CPU_SAMPLER_WALL"),
             lines: settings.is_set("CPU_SAMPLER_LINES"),

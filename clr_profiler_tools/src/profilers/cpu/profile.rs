@@ -2,19 +2,25 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::stacks::{self, Form, Stacks, Unit};
+use crate::stacks::{Export, Form, Node, Stacks, Timeline, Unit};
 use clr_profiler::Overhead;
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{CpuCode, CpuSample, Sample};
 
-use super::functions::{Functions, NATIVE};
+use super::functions::{Functions, NATIVE, thread_name};
 use super::options::Options;
 use super::sampling::Totals;
 
 /// The limit for different stacks, some 100 MB.
 const LIMIT: usize = 1_000_000;
+
+/// The limit for single samples, 64 MB.
+const SAMPLES: usize = 2_000_000;
+
+/// How late samples of threads that were interrupted are delivered.
+const LATE: Duration = Duration::from_millis(40);
 
 /// The rows of the table.
 const ROWS: usize = 40;
@@ -27,6 +33,9 @@ pub(crate) struct Profile {
     threads: HashMap<u32, u64>,
     functions: Functions,
     stacks: Stacks,
+    began: (SystemTime, Instant),
+    /// If the format has them.
+    timeline: Option<Timeline>,
 }
 
 impl Profile {
@@ -37,6 +46,8 @@ impl Profile {
             threads: HashMap::new(),
             functions: Functions::new(options.lines),
             stacks: Stacks::with_limit(LIMIT),
+            began: (SystemTime::now(), Instant::now()),
+            timeline: (options.form == Form::Firefox).then(|| Timeline::with_limit(SAMPLES)),
         }
     }
 
@@ -59,7 +70,27 @@ impl Profile {
         if frames.is_empty() {
             frames.push(NATIVE);
         }
-        stacks.add(thread.into_iter().chain(frames), time.as_nanos() as u64);
+        let frames = thread.into_iter().chain(frames);
+        let node = stacks.add(frames, time.as_nanos() as u64);
+        self.add_to_timeline(sample.os_thread, self.began.1.elapsed(), node, time);
+    }
+
+    fn add_to_timeline(&mut self, os_thread: u32, at: Duration, node: Node, time: Duration) {
+        if let Some(timeline) = &mut self.timeline {
+            let name = || thread_name(os_thread).unwrap_or_else(|| format!("Thread {os_thread}"));
+            timeline.add(os_thread, name, at, node, time.as_nanos() as u64);
+        }
+    }
+
+    /// The time of a sample that is delivered now: the thread has used the time of the sample since the one before.
+    fn time_of(&self, sample: &CpuSample<'_>) -> Duration {
+        let now = self.began.1.elapsed();
+        let last = self
+            .timeline
+            .as_ref()
+            .and_then(|timeline| timeline.last(sample.os_thread));
+        let earliest = now.saturating_sub(LATE);
+        last.map_or(earliest, |last| (last + sample.cpu).clamp(earliest, now))
     }
 
     /// The number of a thread, if stacks begin with their threads.
@@ -93,10 +124,15 @@ impl Profile {
         if sample.is_broken {
             frames.insert(0, functions.of_library("stack unknown"));
         }
-        stacks.add(
-            thread.into_iter().chain(frames),
-            sample.cpu.as_nanos() as u64,
-        );
+        let frames = thread.into_iter().chain(frames);
+        let node = stacks.add(frames, sample.cpu.as_nanos() as u64);
+        let at = self.time_of(sample);
+        self.add_to_timeline(sample.os_thread, at, node, sample.cpu);
+    }
+
+    /// How many samples have no place in the timeline.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.timeline.as_ref().map_or(0, Timeline::left_out)
     }
 
     /// The time of all samples.
@@ -115,22 +151,25 @@ impl Profile {
         overhead: Overhead,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let name = |number| self.functions.name(number);
+        if form == Form::Table {
+            return self.table(totals, overhead, out);
+        }
         let title = match (self.by_wall, totals.is_exact()) {
             (false, true) => "Processor time",
             (false, false) => "Processor time (own time is booked at the next safepoint)",
             (true, _) => "Time (own time is booked at the next safepoint)",
         };
-        match form {
-            Form::FlameGraph => {
-                stacks::flame_graph(&self.stacks, title, Unit::Nanoseconds, name, out)
-            }
-            Form::Speedscope => {
-                stacks::speedscope(&self.stacks, title, Unit::Nanoseconds, name, out)
-            }
-            Form::Folded => stacks::folded(&self.stacks, name, out),
-            Form::Table => self.table(totals, overhead, out),
-        }
+        let (began, clock) = self.began;
+        let export = Export {
+            stacks: &self.stacks,
+            title,
+            unit: Unit::Nanoseconds,
+            values: ("samples", if self.by_wall { "wall" } else { "cpu" }),
+            began,
+            duration: clock.elapsed(),
+            timeline: self.timeline.as_ref(),
+        };
+        export.write(form, |number| self.functions.frame(number), out)
     }
 
     fn table(&self, totals: &Totals, overhead: Overhead, out: &mut dyn Write) -> io::Result<()> {
@@ -143,7 +182,7 @@ impl Profile {
         writeln!(out, "    own    own ms  samples   with callees  method")?;
         for (frame, (own, with_callees)) in rows.iter().take(ROWS) {
             let (own, with_callees) = (*own as f64, *with_callees as f64);
-            let name = self.functions.name(*frame);
+            let name = self.functions.frame(*frame);
             writeln!(
                 out,
                 "{:6.2} %  {:8.0}  {:7}       {:6.2} %  {name}",
@@ -157,7 +196,7 @@ impl Profile {
             writeln!(out, "... and {} more", rows.len() - ROWS)?;
         }
         writeln!(out, "overhead, without the samples: {overhead}")?;
-        for words in totals.remarks(self) {
+        for words in totals.remarks(self.total()) {
             writeln!(out, "{words}")?;
         }
         for line in totals.lines(self.total(), self.stacks.cut() as f64 / all * 100.0) {

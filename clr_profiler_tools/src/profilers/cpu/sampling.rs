@@ -16,6 +16,13 @@ use super::profile::Profile;
 pub(crate) const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
      suspend a thread, and this can be in another method than the one that used the time";
 
+/// Whether the sampler that suspends nothing was tried on this platform.
+const IS_TRIED: bool = cfg!(all(
+    target_os = "linux",
+    target_env = "gnu",
+    target_arch = "x86_64"
+));
+
 /// A running sampler.
 pub(crate) enum Sampling {
     /// Interrupts each thread by its own processor time.
@@ -37,7 +44,7 @@ impl Sampling {
         options: &Options,
         profile: &Arc<Mutex<Profile>>,
     ) -> Result<Self> {
-        let is_wanted = options.interrupts && !options.by_wall;
+        let is_wanted = IS_TRIED && !options.suspends && !options.by_wall;
         let available = match is_wanted {
             true => OnThread::check(),
             false => Ok(()),
@@ -150,8 +157,8 @@ impl Totals {
         }
     }
 
-    /// Lines for the user of the command.
-    pub(crate) fn remarks(&self, profile: &Profile) -> Vec<String> {
+    /// Lines for the user of the command. `total` is the time of all samples.
+    pub(crate) fn remarks(&self, total: Duration) -> Vec<String> {
         let mut remarks = Vec::new();
         match self {
             Self::OnThread(totals, interval) => {
@@ -195,7 +202,7 @@ impl Totals {
                         "the runtime is suspended for each sample: {reason}"
                     ));
                 }
-                remarks.extend(low_rate(profile.total(), totals.samples, *interval));
+                remarks.extend(low_rate(total, totals.samples, *interval));
             }
         }
         remarks
@@ -223,6 +230,31 @@ pub(crate) fn low_rate(total: Duration, samples: u64, interval: Duration) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_that_the_system_cannot_take_are_said() {
+        let said = |totals: &CpuSamplerTotals, interval| {
+            let totals = Totals::OnThread(totals.clone(), interval);
+            totals.remarks(Duration::from_secs(1)).join("\n")
+        };
+        let mut totals = CpuSamplerTotals::default();
+        (totals.samples, totals.intervals) = (250, 1000);
+        (totals.cpu, totals.threads) = (Duration::from_secs(1), 4);
+        assert_eq!(said(&totals, Duration::from_millis(4)), "");
+        let words = said(&totals, Duration::from_millis(1));
+        assert!(
+            words.starts_with("250 samples were taken in a second of processor time, instead of 1000: the system's"),
+            "{words}"
+        );
+        totals.refusal = Some("no more".to_owned());
+        (totals.untimed_threads, totals.broken) = (3, 4);
+        let words = said(&totals, Duration::from_millis(4));
+        assert!(
+            words.contains("3 of 4 threads were not sampled: no more"),
+            "{words}"
+        );
+        assert!(words.contains("1.6 % of the stacks are broken"), "{words}");
+    }
 
     #[test]
     fn a_rate_far_below_the_one_asked_for_is_said() {

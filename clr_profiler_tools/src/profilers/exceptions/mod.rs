@@ -3,11 +3,15 @@
 mod in_flight;
 mod log;
 mod names;
+mod stacks;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::report::{Output, Report, Session, Settings, Tool, When, failures};
+use crate::profilers::form;
+use crate::report::{Moment, Output, Pace, Report, Session, Settings, Tool, When, failures};
+use crate::stacks::Form;
 use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::info::{ObjectValue, SnapshotOptions};
 use clr_profiler::prelude::*;
@@ -15,6 +19,10 @@ use clr_profiler::prelude::*;
 use in_flight::Exception;
 use log::Log;
 use names::Names;
+use stacks::ThrownStacks;
+
+/// How many frames of a stack are recorded for viewers of stacks.
+const DEPTH: usize = 256;
 
 /// The profiler.
 #[expect(
@@ -34,6 +42,8 @@ struct Logging {
     lines: bool,
     names: Names,
     log: Arc<Log>,
+    /// Instead of the log, if viewers of stacks are to read the results.
+    stacks: Option<Arc<ThrownStacks>>,
 }
 
 #[profiler(clsid = "282F8859-F66D-4168-A257-F3B6BF218ABF")]
@@ -118,6 +128,11 @@ impl Logging {
         let filter = self.filter.as_ref();
         if filter.is_some_and(|part| !name.contains(part)) {
             in_flight::thrown(None, class);
+            return Ok(());
+        }
+        if let Some(stacks) = &self.stacks {
+            in_flight::thrown(None, class);
+            stacks.add(name, &self.stack(info)?);
             return Ok(());
         }
         let number = self.log.next();
@@ -211,15 +226,38 @@ impl Tool for ExceptionLogger {
         failures::watch("exception_logger", setup);
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let path = settings.path("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt");
-        let log = Arc::new(Log::new(Output::lines(path)?));
-        let report = Arc::new(Report::start(When::default(), {
-            let (log, info) = (Arc::clone(&log), info.clone());
-            move |_| {
-                log.summary(&info.overhead());
-                Ok(())
+        let form = form(settings, "EXCEPTION_LOGGER_FORMAT", &path)?;
+        let (log, stacks) = match form {
+            Form::Table => (Log::new(Output::lines(path)?), None),
+            form => {
+                let stacks = ThrownStacks::new(Output::whole(path)?, form);
+                (Log::new(Output::stderr()), Some(Arc::new(stacks)))
+            }
+        };
+        let log = Arc::new(log);
+        let when = match stacks {
+            Some(_) => When::every(Pace::LOOK),
+            None => When::default(),
+        };
+        let report = Arc::new(Report::start(when, {
+            let (log, info, stacks) = (Arc::clone(&log), info.clone(), stacks.clone());
+            let mut pace = Pace::start();
+            move |moment| {
+                let Some(stacks) = &stacks else {
+                    log.summary(&info.overhead());
+                    return Ok(());
+                };
+                let is_due = pace.is_due() && stacks.is_replaceable();
+                if moment == Moment::Meanwhile && !is_due {
+                    return Ok(());
+                }
+                let began = Instant::now();
+                let written = stacks.write();
+                pace.written(began);
+                written
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;
@@ -229,11 +267,13 @@ impl Tool for ExceptionLogger {
                 Some(depth) => depth.parse().map_err(|_| {
                     Error::other(format!("the depth `{depth}` is not a number of frames"))
                 })?,
+                None if stacks.is_some() => DEPTH,
                 None => 20,
             },
             lines: settings.is_set("EXCEPTION_LOGGER_LINES"),
             names: Names::default(),
             log,
+            stacks,
         });
         // For runtimes on which the callbacks of exceptions are dangerous.
         setup.attach(ExceptionEvents::instead_of_callbacks({

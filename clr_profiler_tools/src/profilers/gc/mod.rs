@@ -203,7 +203,7 @@ impl Tool for GcMonitor {
                 Ok(())
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;

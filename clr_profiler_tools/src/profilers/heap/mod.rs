@@ -134,7 +134,7 @@ impl Tool for HeapSnapshot {
             }
         };
         let report = Arc::new(Report::start(when, write)?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;

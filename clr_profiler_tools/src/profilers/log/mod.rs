@@ -2,6 +2,8 @@
 
 mod lines;
 mod options;
+#[cfg(target_os = "linux")]
+mod perf;
 mod stopwatch;
 
 use std::sync::Arc;
@@ -12,6 +14,10 @@ use clr_profiler::prelude::*;
 
 use lines::Log;
 use options::Options;
+
+/// How often names for perf are written.
+#[cfg(target_os = "linux")]
+const NAMES: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The profiler.
 #[expect(
@@ -162,18 +168,45 @@ impl Tool for JitLogger {
         }
         let options = Options::read(settings)?;
         let log = Arc::new(Log::new(options.output, options.summary));
-        let report = Arc::new(Report::start(When::default(), {
+        #[cfg(target_os = "linux")]
+        let names = perf::PerfNames::attach(setup, settings)?;
+        #[cfg(not(target_os = "linux"))]
+        if settings.is_set("JIT_LOGGER_PERF_MAP") || settings.is_set("JIT_LOGGER_JITDUMP") {
+            return Err(Error::other("perf maps and jitdumps are for Linux"));
+        }
+        #[cfg(target_os = "linux")]
+        let when = match names {
+            Some(_) => When::every(NAMES),
+            None => When::default(),
+        };
+        #[cfg(not(target_os = "linux"))]
+        let when = When::default();
+        let report = Arc::new(Report::start(when, {
             let (log, info) = (Arc::clone(&log), info.clone());
+            #[cfg(target_os = "linux")]
+            let settings = settings.clone();
             move |moment| {
+                #[cfg(target_os = "linux")]
+                if let Some(names) = &names {
+                    names.write(&info)?;
+                    if moment == Moment::End {
+                        for words in names.end()? {
+                            Session::say(&settings, words);
+                        }
+                    }
+                }
+                if moment == Moment::Meanwhile {
+                    return Ok(());
+                }
                 log.summary(&info.overhead());
                 match moment {
-                    Moment::Meanwhile | Moment::Asked => Ok(()),
+                    Moment::Asked => Ok(()),
                     // Perhaps nothing was written since the file was removed, which would have told.
                     _ => log.is_kept(),
                 }
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);
             move || report.finish()
         })?;

@@ -1,10 +1,12 @@
-//! Gives methods of a .NET program faults: exceptions, delays and results in a share of their calls.
+//! Gives methods of a .NET program faults: exceptions, delays and results in a share of their calls; and applies patches in C#.
 
+use std::env;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
-use clr_profiler::instrumentation::{Instrumentation, MethodState};
-use clr_profiler::patches::Faults;
+use clr_profiler::instrumentation::{Instrumentation, MethodState, Outcomes, PatchWay};
+use clr_profiler::patches::{Faults, ManagedPatches};
 use clr_profiler::prelude::*;
 
 use crate::report::{Moment, Output, Pace, Report, Session, Settings, Tool, When, failures};
@@ -33,19 +35,32 @@ impl Profiler for FaultInjector {
 impl Tool for FaultInjector {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("fault_injector", setup);
-        let Some(path) = settings.get("FAULT_INJECTOR_FAULTS") else {
-            return Err(Error::other("there is no file of faults"));
-        };
-        let faults = Faults::open(&path)
-            .map_err(|error| Error::other(format!("{}: {error}", path.display())))?;
+        let path = settings.get("FAULT_INJECTOR_FAULTS");
+        let patches = settings.get("FAULT_INJECTOR_PATCHES");
+        if path.is_none() && patches.is_none() {
+            return Err(Error::other("there are neither faults nor patches"));
+        }
+        let faults = path.map(|path| {
+            Faults::open(&path)
+                .map_err(|error| Error::other(format!("{}: {error}", path.display())))
+        });
+        let faults = faults.transpose()?;
         let output = Output::whole(settings.path("FAULT_INJECTOR_OUTPUT", "patch.txt"))?;
-        let instrumentation = Instrumentation::new().faults(&faults).report(|outcome, _| {
+        let mut instrumentation = Instrumentation::new();
+        if let Some(faults) = &faults {
+            instrumentation = instrumentation.faults(faults);
+        }
+        let for_all_callers = settings.is_set("FAULT_INJECTOR_ALL_CALLERS");
+        for path in patches.iter().flat_map(env::split_paths) {
+            instrumentation = instrumentation.managed_patches(opened(&path, for_all_callers)?);
+        }
+        let instrumentation = instrumentation.report(|outcome, _| {
             if let Some(problem) = &outcome.problem {
                 failures::add("refused", format_args!("{}: {problem}", outcome.name));
             }
         });
         let instrumentation = setup.attach(instrumentation)?;
-        Session::say_so_far(settings, line(&faults, &instrumentation));
+        Session::say_so_far(settings, line(faults.as_ref(), &instrumentation));
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (instrumentation, info) = (Arc::clone(&instrumentation), info.clone());
             let settings = settings.clone();
@@ -56,14 +71,14 @@ impl Tool for FaultInjector {
                     return Ok(());
                 }
                 let began = std::time::Instant::now();
-                Session::say_so_far(&settings, line(&faults, &instrumentation));
-                let text = table(&faults, &instrumentation, &info);
+                Session::say_so_far(&settings, line(faults.as_ref(), &instrumentation));
+                let text = table(faults.as_ref(), &instrumentation, &info);
                 let written = output.replace(|file| file.write_all(text.as_bytes()));
                 pace.written(began);
                 written
             }
         })?);
-        let session = Session::start(settings, info, {
+        let session = Session::start(settings, info, setup, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
             move || {
                 if let Err(error) = instrumentation.remove() {
@@ -76,43 +91,111 @@ impl Tool for FaultInjector {
     }
 }
 
+/// The patches of an assembly.
+fn opened(path: &Path, for_all_callers: bool) -> Result<ManagedPatches> {
+    let patches = ManagedPatches::open(path)?;
+    Ok(match for_all_callers {
+        true => patches.for_all_callers(),
+        false => patches,
+    })
+}
+
 /// The counts in one line.
-fn line(faults: &Faults, instrumentation: &Instrumentation) -> String {
-    let counts = faults.counts();
-    let calls: u64 = counts.iter().map(|row| row.calls).sum();
-    let hits: u64 = counts.iter().map(|row| row.faults).sum();
+fn line(faults: Option<&Faults>, instrumentation: &Instrumentation) -> String {
     let outcomes = instrumentation.outcomes();
-    let unmatched = outcomes.unmatched().count();
-    let mut line = format!(
-        "{hits} faults in {calls} calls of {} methods",
-        outcomes.methods.len()
-    );
-    if unmatched > 0 {
-        let _ = write!(line, "; {unmatched} patterns have matched nothing");
+    let mut parts = Vec::new();
+    if let Some(faults) = faults {
+        let counts = faults.counts();
+        let calls: u64 = counts.iter().map(|row| row.calls).sum();
+        let hits: u64 = counts.iter().map(|row| row.faults).sum();
+        let methods = outcomes.methods.iter();
+        let methods = methods.filter(|one| one.ways.iter().any(|way| *way != PatchWay::Calls));
+        parts.push(format!(
+            "{hits} faults in {calls} calls of {} methods",
+            methods.count()
+        ));
     }
-    line
+    parts.extend(ways(&outcomes));
+    if parts.is_empty() {
+        parts.push("nothing is patched".to_owned());
+    }
+    let unmatched: Vec<_> = outcomes.unmatched().collect();
+    if let Some(first) = unmatched.first() {
+        let mut part = format!("{} patterns have matched nothing", unmatched.len());
+        if let Some(hint) = failures::missing_assembly(first) {
+            // Writing to a string cannot fail.
+            let _ = write!(part, ": {hint}");
+        }
+        parts.push(part);
+    }
+    parts.join("; ")
+}
+
+/// How methods reach their patches, in words.
+fn ways(outcomes: &Outcomes) -> Vec<String> {
+    let mut words = Vec::new();
+    let by_address = outcomes.patched(PatchWay::Slot);
+    let all = by_address + outcomes.patched(PatchWay::Method);
+    if all > 0 {
+        let mut part = format!("{all} patched for all callers");
+        if by_address > 0 {
+            let _ = write!(part, ", {by_address} of them by addresses");
+        }
+        words.push(part);
+    }
+    let calls: u64 = outcomes.callees.iter().map(|of| of.methods).sum();
+    if calls > 0 {
+        let callers = outcomes.patched(PatchWay::Calls);
+        words.push(format!("{calls} calls patched, in {callers} methods"));
+    }
+    words
 }
 
 /// The counts of each line, and the outcomes of the methods.
-fn table(faults: &Faults, instrumentation: &Instrumentation, info: &ProfilerInfo) -> String {
-    let mut text = String::from("       calls      faults  line\n");
-    for row in faults.counts() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:>12}{:>12}  {}", row.calls, row.faults, row.line);
+fn table(
+    faults: Option<&Faults>,
+    instrumentation: &Instrumentation,
+    info: &ProfilerInfo,
+) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(faults) = faults {
+        text.push_str("       calls      faults  line\n");
+        for row in faults.counts() {
+            let _ = writeln!(text, "{:>12}{:>12}  {}", row.calls, row.faults, row.line);
+        }
+        text.push('\n');
     }
-    text.push('\n');
-    for method in instrumentation.outcomes().methods {
-        // Until the first call of a method, its state says nothing.
-        if method.state == MethodState::NotCompiled {
+    let outcomes = instrumentation.outcomes();
+    for method in &outcomes.methods {
+        // Until the first call of a method, its state says nothing; all methods are read for patched calls.
+        let is_read = method.ways == [PatchWay::Calls];
+        if method.state == MethodState::NotCompiled
+            || method.state == MethodState::Unchanged && is_read
+        {
             continue;
         }
         let _ = write!(text, "{:<13} {}", method.state.name(), method.name);
         if let Some(problem) = &method.problem {
             let _ = write!(text, ": {problem}");
+        } else if method.ways.contains(&PatchWay::Slot) {
+            text.push_str(" (by addresses)");
+        } else if is_read {
+            text.push_str(" (its calls)");
         }
         text.push('\n');
     }
-    for pattern in instrumentation.outcomes().unmatched() {
+    for callee in outcomes.callees.iter().filter(|of| of.methods > 0) {
+        let _ = writeln!(
+            text,
+            "{:<13} {}, at {} calls",
+            "patched", callee.pattern, callee.methods
+        );
+    }
+    for problem in &outcomes.problems {
+        let _ = writeln!(text, "failed        {problem}");
+    }
+    for pattern in outcomes.unmatched() {
         let _ = writeln!(text, "matched none  {pattern}");
     }
     let _ = writeln!(text, "overhead: {}", info.overhead());

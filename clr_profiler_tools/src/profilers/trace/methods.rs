@@ -1,64 +1,131 @@
 //! The code around traced methods.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
+use clr_profiler::il::token::MethodDef;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{Boxing, Completion, RewriteContext};
 
 use super::SPANS;
+use super::conventions::{Applied, Readers, Spanned};
+use super::native::Call;
 use super::notes::{self, About};
+use crate::report::lock;
+use crate::spans::Recording;
 
+const COMPLETIONS: &str = "[MethodTracer]MethodTracer.Completions";
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
-const SPAN: &str = "class [MethodTracer]MethodTracer.Span";
+const SUSPENDING: &str = "class [MethodTracer]MethodTracer.Suspending";
 /// The largest number of arguments for which the helper has generic methods.
 const TYPED: usize = 4;
 
-/// Wraps a method; with its arguments in the span, or without.
+type Keys = HashMap<u32, Vec<(ModuleId, MethodDef)>>;
+
+/// The methods by their numbers. Those of the same name have one number.
+static KEYS: LazyLock<Mutex<Keys>> = LazyLock::new(Mutex::default);
+
+/// The methods with these numbers.
+pub(super) fn keys(numbers: &[u32]) -> Vec<(ModuleId, MethodDef)> {
+    let keys = lock(&KEYS);
+    let found = numbers.iter().filter_map(|number| keys.get(number));
+    found.flatten().copied().collect()
+}
+
+/// Wraps a method; with its arguments in the span, or without. A rule has its spans say more.
 pub(crate) fn trace(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
     arguments: bool,
+    applied: Option<&Applied<'_>>,
 ) -> Result<()> {
-    let completion = cx.completion(body)?;
-    let mut begin = begin(cx, arguments)?;
-    if cx.shape()?.is_runtime_async() {
-        begin.call(MethodSymbol::new(
-            TRACER,
-            "Suspends",
-            &format!("{SPAN} ({SPAN})"),
-        ));
+    let number = SPANS.number(cx.full_name())?;
+    if let Some(applied) = applied {
+        SPANS.apply_rule(number, applied.number);
     }
-    let end = MethodSymbol::new(TRACER, "End", &format!("void ({SPAN}, object)"));
-    let span = cx.type_sig(SPAN)?;
-    let span = body.add_local(span)?;
-    let mut wrap = Wrap::new()
+    let key = (cx.module(), cx.token());
+    let recording = SPANS.recording(number);
+    let mut keys = lock(&KEYS);
+    let known = keys.entry(number).or_default();
+    if !known.contains(&key) {
+        known.push(key);
+    }
+    drop(keys);
+    let number = number.cast_signed();
+    match recording {
+        Recording::Spans => {}
+        Recording::Counts => {
+            let mut code = Fragment::new();
+            code.ldc_i4(number).append(&Call::Count.code(cx)?);
+            body.prologue(&code)?;
+            return Ok(());
+        }
+        Recording::Nothing => return Ok(()),
+    }
+    if cx.shape()?.is_runtime_async() {
+        return suspending(body, cx, number, arguments, applied);
+    }
+    let completion = cx.completion(body)?;
+    let begin = match arguments {
+        true => begin_with(cx, number)?,
+        false => begin(cx, number)?,
+    };
+    let native_end = Call::End.code(cx)?;
+    let end = MethodSymbol::new(TRACER, "End", "void (int32, native int, object)");
+    let frame = body.add_local(TypeSig::NativeInt)?;
+    let readers = match applied {
+        Some(applied) => Readers::of(body, cx, applied, Spanned::Frame(frame), &completion)?,
+        None => Readers::default(),
+    };
+    let Readers {
+        before,
+        on_return,
+        reader,
+    } = readers;
+    let mut wrap = reading(observed(), on_return)
         .before(move |code, _| {
-            code.append(&begin).stloc(span);
+            code.append(&begin).stloc(frame).append(&before);
         })
-        // It is only kept for `finally`.
-        .observe_exception(|_, _, _| {})
         .finally(move |code, method| {
-            code.ldloc(span);
+            let (rest, done) = (code.label(), code.label());
+            code.ldloc(frame);
+            match method.exception {
+                Some(exception) => code.ldloc(exception).ldnull().cgt_un(),
+                None => code.ldc_i4(0),
+            };
+            code.append(&native_end).dup().brtrue(rest).pop().br(done);
+            code.mark(rest).ldloc(frame);
             match method.exception {
                 Some(exception) => code.ldloc(exception),
                 None => code.ldnull(),
             };
-            code.call(&end);
-        })
-        // An exception that left the code and was replaced by another one, which the code catches.
-        .on_return(|code, method| {
-            if let Some(exception) = method.exception {
-                code.ldnull().stloc(exception);
-            }
+            code.call(&end).mark(done);
         });
     match completion {
         Completion::Task(followed) => {
-            let completes = followed.method(TRACER, "Completes", SPAN);
-            wrap = wrap.replace_result(move |code, _, result| {
-                code.ldloc(span).ldloc(result).call(&completes);
-            });
+            wrap = match reader {
+                None => {
+                    let completes = followed.method(TRACER, "Completes", "native int");
+                    wrap.replace_result(move |code, _, result| {
+                        code.ldloc(frame).ldloc(result).call(&completes);
+                    })
+                }
+                Some(reader) => {
+                    let state = "native int, object[], native int";
+                    let completes = followed.method(COMPLETIONS, "Completes", state);
+                    wrap.replace_result(move |code, _, result| {
+                        code.ldloc(frame)
+                            .append(&reader.roots)
+                            .ldftn(&reader.method);
+                        code.ldloc(result).call(&completes);
+                    })
+                }
+            };
         }
         Completion::Unobservable(reason) => {
             notes::add(About::UpToReturn, cx.full_name(), reason);
@@ -69,26 +136,118 @@ pub(crate) fn trace(
     Ok(())
 }
 
-/// Code that begins a span and leaves it.
-fn begin(cx: &mut RewriteContext<'_>, arguments: bool) -> Result<Fragment> {
+/// Adds the code that reads values when the method has returned.
+fn reading(wrap: Wrap, on_return: Option<(Fragment, Option<u16>)>) -> Wrap {
+    let Some((code, copy)) = on_return else {
+        return wrap;
+    };
+    wrap.on_return(move |all, method| {
+        if let (Some(result), Some(copy)) = (method.result, copy) {
+            all.ldloc(result).stloc(copy);
+        }
+        all.append(&code);
+    })
+}
+
+/// A wrap that keeps the exception for `finally`.
+fn observed() -> Wrap {
+    Wrap::new()
+        .observe_exception(|_, _, _| {})
+        // An exception that left the code and was replaced by another one, which the code catches.
+        .on_return(|code, method| {
+            if let Some(exception) = method.exception {
+                code.ldnull().stloc(exception);
+            }
+        })
+}
+
+/// Wraps a method that the runtime itself makes asynchronous.
+fn suspending(
+    body: &mut MethodBody,
+    cx: &mut RewriteContext<'_>,
+    number: i32,
+    arguments: bool,
+    applied: Option<&Applied<'_>>,
+) -> Result<()> {
+    let mut begin = Fragment::new();
+    begin.ldc_i4(number);
+    let (name, params) = match arguments {
+        true => {
+            this(cx, &mut begin)?;
+            let arguments = cx.arguments_array()?;
+            begin.append(&arguments.code);
+            skipped(cx, &arguments.boxing);
+            ("BeginSuspendingWith", "int32, object, object[]")
+        }
+        false => ("BeginSuspending", "int32"),
+    };
+    begin.call(MethodSymbol::new(
+        TRACER,
+        name,
+        &format!("{SUSPENDING} ({params})"),
+    ));
+    let end = MethodSymbol::new(
+        TRACER,
+        "EndSuspending",
+        &format!("void ({SUSPENDING}, object)"),
+    );
+    let span = cx.type_sig(SUSPENDING)?;
+    let span = body.add_local(span)?;
+    let readers = match applied {
+        Some(applied) => {
+            let known = Spanned::Suspending(span);
+            Readers::of(body, cx, applied, known, &Completion::Return)?
+        }
+        None => Readers::default(),
+    };
+    let Readers {
+        before, on_return, ..
+    } = readers;
+    let wrap = reading(observed(), on_return)
+        .before(move |code, _| {
+            code.append(&begin).stloc(span).append(&before);
+        })
+        .finally(move |code, method| {
+            code.ldloc(span);
+            match method.exception {
+                Some(exception) => code.ldloc(exception),
+                None => code.ldnull(),
+            };
+            code.call(&end);
+        });
+    body.wrap(&wrap, &cx.shape()?)?;
+    Ok(())
+}
+
+/// Code that begins a span and leaves its frame.
+fn begin(cx: &mut RewriteContext<'_>, number: i32) -> Result<Fragment> {
     let mut code = Fragment::new();
-    code.ldc_i4(SPANS.number(cx.full_name())?.cast_signed());
-    let begin =
-        |name: &str, params: &str| MethodSymbol::new(TRACER, name, &format!("{SPAN} ({params})"));
-    if !arguments {
-        code.call(begin("Begin", "int32"));
-        return Ok(code);
-    }
-    match cx.box_this()? {
-        Some(this) => code.append(&this.code),
-        None => code.ldnull(),
+    let begun = code.label();
+    code.ldc_i4(number)
+        .append(&Call::Begin.code(cx)?)
+        .dup()
+        .brtrue(begun)
+        .pop()
+        .ldc_i4(number)
+        .call(MethodSymbol::new(TRACER, "Begin", "native int (int32)"))
+        .mark(begun);
+    Ok(code)
+}
+
+/// The same, with the arguments in the span.
+fn begin_with(cx: &mut RewriteContext<'_>, number: i32) -> Result<Fragment> {
+    let mut code = Fragment::new();
+    code.ldc_i4(number);
+    this(cx, &mut code)?;
+    let begin = |name: &str, params: &str| {
+        MethodSymbol::new(TRACER, name, &format!("native int ({params})"))
     };
     let (call, boxing) = match cx.signature().params.len() {
         0 => (begin("BeginWith", "int32, object"), Vec::new()),
         1..=TYPED => {
             let arguments = cx.typed_arguments()?;
             code.append(&arguments.code);
-            let call = arguments.method(TRACER, "BeginWith", SPAN, &["int32", "object"]);
+            let call = arguments.method(TRACER, "BeginWith", "native int", &["int32", "object"]);
             (call, arguments.boxing)
         }
         _ => {
@@ -100,12 +259,26 @@ fn begin(cx: &mut RewriteContext<'_>, arguments: bool) -> Result<Fragment> {
             )
         }
     };
+    skipped(cx, &boxing);
+    code.call(&call);
+    Ok(code)
+}
+
+/// Code that leaves `this` as an object, or null.
+fn this(cx: &mut RewriteContext<'_>, code: &mut Fragment) -> Result<()> {
+    match cx.box_this()? {
+        Some(this) => code.append(&this.code),
+        None => code.ldnull(),
+    };
+    Ok(())
+}
+
+/// Notes the arguments that cannot be recorded.
+fn skipped(cx: &RewriteContext<'_>, boxing: &[Boxing]) {
     for (number, boxing) in boxing.iter().enumerate() {
         if let Boxing::Skipped(reason) = boxing {
             let name = format!("{}, argument {number}", cx.full_name());
             notes::add(About::Argument, &name, reason);
         }
     }
-    code.call(&call);
-    Ok(code)
 }

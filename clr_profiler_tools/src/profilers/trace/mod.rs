@@ -1,37 +1,50 @@
 //! Traces the calls of configured methods of a .NET program, asynchronous ones to the completion of
 //! their tasks.
 
+mod budget;
+mod context;
+mod conventions;
+mod http;
 mod methods;
-// The functions that the helper calls read its strings.
+// The functions that the helper calls read its strings, and traced methods call others without a transition.
 #[allow(unsafe_code)]
 mod native;
 mod notes;
 mod options;
+mod small;
 mod summary;
 
+use std::io;
 use std::sync::{Arc, LazyLock};
+use std::thread;
 use std::time::Duration;
 
 use clr_profiler::instrumentation::Instrumentation;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::HelperAssembly;
 
-use crate::otlp::Exporter;
+use crate::otlp::{self, Exporter};
 use crate::report::helper::NativeMethods;
-use crate::report::{Moment, Output, Report, Session, Settings, Tool, When, failures};
+use crate::report::{Moment, Output, Report, Session, Settings, Tool, When, failures, masks};
 use crate::spans::{Spans, TraceFile};
 
+use budget::Budget;
+use conventions::Conventions;
 use notes::About;
 use options::Options;
 
 /// How often spans are taken and written.
 const INTERVAL: Duration = Duration::from_millis(50);
+/// How often they are taken out of the rings of threads.
+const OFTEN: Duration = Duration::from_millis(10);
+/// The number of these times between two checks of the budget.
+const CHECKS: u32 = 5;
 
 /// The assembly that traced methods call.
 static HELPER: &[u8] = include_bytes!("helper/MethodTracer.dll");
 
 /// The spans of the process: rewritten code calls functions, not objects.
-static SPANS: LazyLock<Arc<Spans>> = LazyLock::new(Arc::default);
+static SPANS: LazyLock<Arc<Spans>> = LazyLock::new(|| Arc::new(Spans::of_threads()));
 
 /// The profiler.
 #[expect(
@@ -40,6 +53,7 @@ static SPANS: LazyLock<Arc<Spans>> = LazyLock::new(Arc::default);
 )]
 pub struct MethodTracer {
     instrumentation: Arc<Instrumentation>,
+    conventions: Arc<Conventions>,
     report: Arc<Report>,
     session: Session,
 }
@@ -50,6 +64,7 @@ impl Profiler for MethodTracer {
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         note_problems(&self.instrumentation);
+        self.conventions.note_unmatched();
         self.report.finish();
         self.session.end();
         Ok(())
@@ -61,42 +76,106 @@ impl Tool for MethodTracer {
         failures::watch("method_tracer", setup);
         notes::forget();
         let options = Options::read(settings)?;
-        let exporter = match &options.otlp {
-            Some(url) => Some(Exporter::start(&SPANS, url, "method_tracer")?),
+        let exporter = match exporter(options.otlp.as_deref(), settings)? {
+            Some(options) => Some(Exporter::start(&SPANS, options, "method_tracer")?),
             None => None,
         };
         let helper = HelperAssembly::in_memory(HELPER)?;
         let arguments = options.arguments;
-        let instrumentation = Instrumentation::new()
-            .helper(&helper)
-            .edit(options.patterns, move |body, cx| {
-                methods::trace(body, cx, arguments)
-            })
-            .report(|outcome, _| {
-                if let Some(problem) = &outcome.problem {
-                    notes::add(About::Refused, &outcome.name, problem);
+        // Spans that nobody collects need no context elsewhere.
+        let contexts = exporter.as_ref().map(Exporter::contexts);
+        let contexts = contexts.filter(|_| http::is_on());
+        let known = (exporter.is_some(), contexts.is_some());
+        let conventions = Arc::new(Conventions::read(settings, known)?);
+        let mut instrumentation = Instrumentation::new().helper(&helper);
+        // With rules, only the methods that are named have spans.
+        if !(options.is_all && conventions.has_own()) {
+            instrumentation = instrumentation.edit(options.patterns, {
+                let conventions = Arc::clone(&conventions);
+                move |body, cx| match conventions.has_span(cx)? {
+                    true => Ok(()),
+                    false => methods::trace(body, cx, arguments, None),
                 }
             });
+        }
+        if options.is_all {
+            let conventions = Arc::clone(&conventions);
+            instrumentation = instrumentation
+                .except(move |method| !conventions.selects(method) && small::is_small(method));
+        }
+        if !conventions.is_empty() {
+            let rules = Arc::clone(&conventions);
+            instrumentation = instrumentation
+                .edit_where_present(conventions.patterns(), move |body, cx| rules.edit(body, cx));
+        }
+        http::forget();
+        let instrumentation = match contexts {
+            Some(contexts) => http::follow(instrumentation, contexts),
+            None => instrumentation,
+        };
+        let instrumentation = context::follow(instrumentation, info)?.report(|outcome, _| {
+            if let Some(problem) = &outcome.problem {
+                notes::add(About::Refused, &outcome.name, problem);
+            }
+        });
         let trace = TraceFile::create(options.output, options.limit)?;
-        let report = Arc::new(report(info.clone(), trace, options.summary, exporter)?);
-        setup.attach(NativeMethods::new(&helper, native::of))?;
+        let report = Arc::new(report(
+            info.clone(),
+            trace,
+            options.summary,
+            exporter,
+            settings,
+        )?);
+        setup.attach(NativeMethods::new(&helper, |method| {
+            native::of(method)
+                .or_else(|| http::of(method))
+                .or_else(|| conventions::of(method))
+        }))?;
         let instrumentation = setup.attach(instrumentation)?;
-        let session = Session::start(settings, info, {
+        // .NET Core 3.1 reports version 4.
+        let can_suppress_transitions = info.runtime_information()?.major >= 5;
+        let budget = options.budget;
+        let budget = budget.map(|share| Budget::new(share, can_suppress_transitions));
+        drain(budget, Arc::clone(&instrumentation))?;
+        let session = Session::start(settings, info, setup, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
+            let conventions = Arc::clone(&conventions);
             move || {
                 SPANS.close();
                 if let Err(error) = instrumentation.remove() {
                     failures::add("failed", error);
                 }
                 note_problems(&instrumentation);
+                conventions.note_unmatched();
                 report.finish();
             }
         })?;
         Ok(Self {
             instrumentation,
+            conventions,
             report,
             session,
         })
+    }
+}
+
+/// The options of the exporter, if there is a collector: one that the user names, or that of the program's environment.
+fn exporter(url: Option<&str>, settings: &Settings) -> Result<Option<otlp::Options>> {
+    if url.is_none() && settings.is_attached() {
+        return Ok(None);
+    }
+    match otlp::Options::from_environment(url) {
+        Ok(options) => {
+            for problem in options.iter().flat_map(otlp::Options::problems) {
+                failures::add("settings ignored", problem);
+            }
+            Ok(options)
+        }
+        Err(error) if url.is_some() => Err(error.into()),
+        Err(error) => {
+            failures::add("settings ignored", error);
+            Ok(None)
+        }
     }
 }
 
@@ -108,14 +187,37 @@ fn note_problems(instrumentation: &Instrumentation) {
     }
 }
 
+/// Starts the thread that takes spans out of the rings of threads, and checks the budget.
+fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> io::Result<()> {
+    let run = move || {
+        let mut times = 0;
+        while !SPANS.is_closed() {
+            thread::sleep(OFTEN);
+            budget::charged(|| SPANS.drain());
+            times += 1;
+            if let Some(budget) = budget.as_mut().filter(|_| times % CHECKS == 0) {
+                let changed = budget.watch();
+                if let Err(error) = instrumentation.renew(&methods::keys(&changed)) {
+                    failures::add("failed", error);
+                }
+            }
+        }
+    };
+    masks::spawning(|| thread::Builder::new().name("spans".to_owned()).spawn(run))?;
+    Ok(())
+}
+
 /// Takes the spans periodically, and passes them to the trace and the collector.
 fn report(
     info: ProfilerInfo,
     mut trace: TraceFile,
     summary: Option<Output>,
     exporter: Option<Exporter>,
+    settings: &Settings,
 ) -> Result<Report> {
-    let report = Report::start(When::every(INTERVAL), move |moment| {
+    let settings = settings.clone();
+    let mut told = None;
+    let mut write = move |moment: Moment| {
         let ended = SPANS.take();
         if let Some(exporter) = &exporter {
             exporter.add(&ended);
@@ -134,7 +236,17 @@ fn report(
             }
             _ => {}
         }
+        let omitted = summary::omitted(moment == Moment::End);
+        if omitted != told
+            && let Some(words) = &omitted
+        {
+            Session::say_so_far(&settings, words);
+            told = omitted;
+        }
         written.map(drop)
+    };
+    let report = Report::start(When::every(INTERVAL), move |moment| {
+        budget::charged(|| write(moment))
     });
     Ok(report?)
 }

@@ -1,40 +1,122 @@
-//! The functions of this library that the methods of the helper call.
+//! The functions of this library that the methods of the helper call, and those that traced methods call.
 
-use clr_profiler::rewrite::NativeCall;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::prelude::*;
+use clr_profiler::rewrite::{NativeCall, RewriteContext};
 
 use super::SPANS;
 use crate::report::helper;
-use crate::spans::Outcome;
+use crate::spans::{Outcome, threads};
 
 /// The methods of `MethodTracer.Native` whose bodies are replaced here.
 pub(crate) fn of(method: &str) -> Option<NativeCall> {
     match method {
-        "SpanBegins" => Some(NativeCall::new(span_begins)),
+        "CallBegins" => Some(NativeCall::new(call_begins)),
+        "CallEnds" => Some(NativeCall::new(call_ends)),
+        "CallCompletes" => Some(NativeCall::new(call_completes)),
+        "CallIsDeferred" => Some(NativeCall::new(|frame: isize| {
+            SPANS.defer(frame).cast_signed()
+        })),
         "SpanEnds" => Some(NativeCall::new(span_ends)),
+        "SuspendingBegins" => Some(NativeCall::new(suspending_begins)),
+        "SuspendingEnds" => Some(NativeCall::new(suspending_ends)),
+        "Innermost" => Some(NativeCall::new(|context: i64| {
+            threads::innermost(context.cast_unsigned())
+        })),
+        "PublishesBy" => Some(NativeCall::new(|method: isize| {
+            threads::set_publish(method.cast_unsigned());
+        })),
         "ThreadIsNamed" => Some(NativeCall::new(thread_is_named)),
         _ => None,
     }
 }
 
-fn span_begins(method: i32, parent: i64, trace: i64, text: *const u16, length: i32) -> i64 {
-    let arguments = read(text, length);
-    SPANS.begin(method as u32, parent as u64, trace as u64, arguments) as i64
+fn call_begins(method: i32, parent: i64, trace: i64, text: *const u16, length: i32) -> isize {
+    let context = (parent.cast_unsigned(), trace.cast_unsigned());
+    SPANS.begin_call(method.cast_unsigned(), context, read(text, length))
 }
 
-fn span_ends(id: i64, outcome: i32, is_later: i32, text: *const u16, length: i32) {
-    let outcome = match outcome {
-        0 => Outcome::Returned,
-        1 => Outcome::Threw(read(text, length)),
-        _ => Outcome::Cancelled,
-    };
-    SPANS.end(id as u64, outcome, is_later != 0);
+fn call_ends(frame: isize, outcome: i32, text: *const u16, length: i32) -> i32 {
+    let marks = SPANS.end_call(frame, self::outcome(outcome, text, length));
+    marks.cast_signed()
+}
+
+fn call_completes(frame: isize, outcome: i32, text: *const u16, length: i32) {
+    SPANS.complete_call(frame, self::outcome(outcome, text, length));
+}
+
+fn span_ends(id: i64, outcome: i32, text: *const u16, length: i32) {
+    let outcome = self::outcome(outcome, text, length);
+    SPANS.end(id.cast_unsigned(), outcome, true);
+}
+
+fn suspending_begins(
+    method: i32,
+    parent: i64,
+    trace: *mut i64,
+    text: *const u16,
+    length: i32,
+) -> i64 {
+    // SAFETY: the helper passes the address of a number on its stack.
+    let trace = unsafe { &mut *trace };
+    let context = (parent.cast_unsigned(), trace.cast_unsigned());
+    let arguments = read(text, length);
+    let (id, own) = SPANS.begin_suspending(method.cast_unsigned(), context, arguments);
+    *trace = own.cast_signed();
+    id.cast_signed()
+}
+
+fn suspending_ends(id: i64, outcome: i32, text: *const u16, length: i32) {
+    let outcome = self::outcome(outcome, text, length);
+    SPANS.end_suspending(id.cast_unsigned(), outcome);
 }
 
 fn thread_is_named(text: *const u16, length: i32) {
     SPANS.name_thread(&read(text, length));
 }
 
+fn outcome(outcome: i32, text: *const u16, length: i32) -> Outcome {
+    match outcome {
+        0 => Outcome::Returned,
+        1 => Outcome::Threw(read(text, length)),
+        _ => Outcome::Cancelled,
+    }
+}
+
 fn read(text: *const u16, length: i32) -> String {
     // SAFETY: the helper pins a string, and passes its address and the length to read.
     unsafe { helper::text(text, length) }
+}
+
+/// A function of the threads of [`threads`] that compiled code calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Call {
+    Begin,
+    End,
+    Count,
+    Enter,
+    Leave,
+    Restore,
+    Captures,
+}
+
+impl Call {
+    /// Code that calls it, without a transition where the runtime can.
+    pub(crate) fn code(self, cx: &mut RewriteContext<'_>) -> Result<Fragment> {
+        let call = match self {
+            Self::Begin => NativeCall::raw(threads::begin as extern "C" fn(i32) -> isize),
+            Self::End => NativeCall::raw(threads::end as extern "C" fn(isize, i32) -> i32),
+            Self::Count => NativeCall::raw(threads::count as extern "C" fn(i32)),
+            Self::Enter => NativeCall::raw(threads::enter as extern "C" fn() -> isize),
+            Self::Leave => NativeCall::raw(threads::leave as extern "C" fn(isize)),
+            Self::Restore => NativeCall::raw(threads::restore as extern "C" fn()),
+            Self::Captures => NativeCall::raw(threads::captures as extern "C" fn() -> isize),
+        };
+        let call = match cx.can_suppress_transitions()? {
+            // SAFETY: none of them waits, allocates, panics or calls the runtime, and all return in less than a microsecond.
+            true => unsafe { call.without_transition() },
+            false => call,
+        };
+        cx.call_native(&call)
+    }
 }

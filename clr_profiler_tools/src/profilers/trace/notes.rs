@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use clr_profiler::Result;
+
 use crate::report::{failures, lock};
 
 /// The limit for notes.
@@ -14,8 +16,16 @@ pub(crate) enum About {
     Refused,
     /// A method whose spans end when it returns, although its work continues.
     UpToReturn,
+    /// A method that was called too often, and has no spans since then.
+    Counted,
+    /// A counted method that was called too often even for that.
+    GivenUp,
     /// An argument that cannot be recorded.
     Argument,
+    /// A value of a rule that is not read.
+    Value,
+    /// A rule that has matched no method.
+    Unmatched,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,9 +40,32 @@ static NOTES: Mutex<Vec<Note>> = Mutex::new(Vec::new());
 /// Another run of the tool begins.
 pub(crate) fn forget() {
     lock(&NOTES).clear();
+    *lock(&SMALL) = (0, Vec::new());
 }
 
-pub(crate) fn add(about: About, name: &str, reason: impl ToString) {
+/// The number of small methods, and the names of the first of them.
+static SMALL: Mutex<(u64, Vec<String>)> = Mutex::new((0, Vec::new()));
+/// The limit for their names.
+const NAMED: usize = 1_000;
+
+/// Adds a method that is too small for spans.
+pub(crate) fn add_small(name: impl FnOnce() -> Result<String>) {
+    let mut small = lock(&SMALL);
+    small.0 += 1;
+    if small.1.len() < NAMED
+        && let Ok(name) = name()
+    {
+        small.1.push(name);
+    }
+}
+
+/// The number of methods that are too small for spans, and the names of the first of them.
+pub(crate) fn small() -> (u64, Vec<String>) {
+    lock(&SMALL).clone()
+}
+
+/// Adds a note, and returns whether it is a new one.
+pub(crate) fn add(about: About, name: &str, reason: impl ToString) -> bool {
     if about == About::Refused {
         failures::add("refused", format_args!("{name}: {}", reason.to_string()));
     }
@@ -43,9 +76,11 @@ pub(crate) fn add(about: About, name: &str, reason: impl ToString) {
     };
     let mut notes = lock(&NOTES);
     // In a running program methods are rewritten more than once.
-    if notes.len() < MOST && !notes.contains(&note) {
+    let is_new = notes.len() < MOST && !notes.contains(&note);
+    if is_new {
         notes.push(note);
     }
+    is_new
 }
 
 pub(crate) fn all(about: About) -> Vec<Note> {

@@ -9,7 +9,7 @@ use super::SPANS;
 use super::notes::{self, About};
 use crate::otlp::Sent;
 
-const NOTES: [(About, &str, &str); 3] = [
+const NOTES: [(About, &str, &str); 7] = [
     (About::Refused, "refused", "not traced:"),
     (
         About::UpToReturn,
@@ -17,9 +17,25 @@ const NOTES: [(About, &str, &str); 3] = [
         "traced until they return, not until they are done:",
     ),
     (
+        About::Counted,
+        "counted",
+        "called too often for the budget, and only counted from then on:",
+    ),
+    (
+        About::GivenUp,
+        "counted_until",
+        "called too often even for that, and counted until they were compiled again:",
+    ),
+    (
         About::Argument,
         "arguments",
         "arguments that are not recorded:",
+    ),
+    (About::Value, "values", "values of rules that are not read:"),
+    (
+        About::Unmatched,
+        "unmatched",
+        "rules that have matched no method:",
     ),
 ];
 
@@ -58,8 +74,51 @@ pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
     if let Some(sent) = sent {
         let _ = writeln!(text, "\n{sent}");
     }
-    let _ = writeln!(text, "\noverhead: {overhead}");
+    let (small, names) = notes::small();
+    if small > 0 {
+        let _ = writeln!(text, "\n{small} methods are small and have no spans:");
+    }
+    for name in names {
+        let _ = writeln!(text, "  {name}");
+    }
+    let (calls, plain) = SPANS.totals().iter().fold((0, 0), |(calls, plain), row| {
+        (calls + row.calls, plain + row.plain)
+    });
+    let _ = writeln!(
+        text,
+        "\n{} of {calls} calls have spans, {} of them are lost",
+        calls - plain,
+        SPANS.lost()
+    );
+    let _ = writeln!(text, "overhead: {overhead}");
     text
+}
+
+/// The methods and calls without spans, as a line for the user of the command; at the end also that there was no call.
+pub(crate) fn omitted(is_end: bool) -> Option<String> {
+    if is_end && SPANS.totals().iter().all(|row| row.calls == 0) {
+        return Some("no call of a traced method was recorded".to_owned());
+    }
+    let ((small, _), counted) = (notes::small(), notes::all(About::Counted).len());
+    let parts = [
+        (
+            small,
+            "small methods have no spans: name them by `--methods`",
+        ),
+        (
+            counted as u64,
+            "methods were called too often, and are only counted from then on: `--budget 100` is no limit",
+        ),
+        (
+            SPANS.lost(),
+            "calls have no span, because there were too many at once",
+        ),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<_> = parts
+        .map(|(number, words)| format!("{number} {words}"))
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 pub(crate) fn json(sent: Option<&Sent>) -> Value {
@@ -70,6 +129,7 @@ pub(crate) fn json(sent: Option<&Sent>) -> Value {
             json!({
                 "name": row.name,
                 "calls": row.calls,
+                "without_span": row.plain,
                 "errors": row.errors,
                 "total_us": row.total as f64 / 1e3,
                 "max_us": row.longest as f64 / 1e3,
@@ -84,6 +144,8 @@ pub(crate) fn json(sent: Option<&Sent>) -> Value {
             .collect();
         all[key] = notes.into();
     }
+    let (small, names) = notes::small();
+    all["small"] = json!({ "methods": small, "names": names });
     if let Some(sent) = sent {
         all["otlp"] = sent.to_string().into();
     }

@@ -1,5 +1,6 @@
 using System;
 using System.Runtime.CompilerServices;
+using System.Threading;
 using System.Threading.Tasks;
 using System.Threading.Tasks.Sources;
 
@@ -12,11 +13,14 @@ namespace MethodTracer
     // with this mark from the text of stack traces.
     internal abstract class Source
     {
-        private readonly Span span;
+        private readonly long span;
+        private readonly Reading reading;
+        private int ended;
 
-        protected Source(Span span)
+        protected Source(long span, Reading reading)
         {
             this.span = span;
+            this.reading = reading;
         }
 
         protected abstract bool IsSuccessful { get; }
@@ -40,11 +44,11 @@ namespace MethodTracer
         {
             Action next = () =>
             {
-                if (IsSuccessful)
+                if (IsSuccessful && reading == null)
                 {
                     End(null);
                 }
-                // If it has failed, this ends up in GetResult, which finds the exception.
+                // If it has failed, or the result is read, this ends up in GetResult, which finds the exception.
                 continuation(state);
             };
             if ((flags & ValueTaskSourceOnCompletedFlags.FlowExecutionContext) != 0)
@@ -66,11 +70,10 @@ namespace MethodTracer
 
         protected void End(Exception exception)
         {
-            if (span.IsFirstEnd())
+            if (Interlocked.Exchange(ref ended, 1) == 0)
             {
                 bool isCancelled = exception is OperationCanceledException;
-                Native.End(
-                    span.Id, Tracer.Outcome(exception == null, isCancelled), true, isCancelled ? null : exception);
+                Native.End(span, Tracer.Outcome(exception == null, isCancelled), isCancelled ? null : exception);
             }
         }
     }
@@ -79,9 +82,12 @@ namespace MethodTracer
     {
         private readonly ValueTask<T> inner;
 
-        internal ValueSource(Span span, ValueTask<T> inner) : base(span)
+        private readonly Reading<T> reading;
+
+        internal ValueSource(long span, ValueTask<T> inner, Reading<T> reading = null) : base(span, reading)
         {
             this.inner = inner;
+            this.reading = reading;
         }
 
         protected override bool IsSuccessful
@@ -106,6 +112,10 @@ namespace MethodTracer
             try
             {
                 T value = inner.GetAwaiter().GetResult();
+                if (reading != null)
+                {
+                    reading.Read(value);
+                }
                 End(null);
                 return value;
             }
@@ -120,9 +130,12 @@ namespace MethodTracer
     {
         private readonly ValueTask inner;
 
-        internal VoidSource(Span span, ValueTask inner) : base(span)
+        private readonly Reading reading;
+
+        internal VoidSource(long span, ValueTask inner, Reading reading = null) : base(span, reading)
         {
             this.inner = inner;
+            this.reading = reading;
         }
 
         protected override bool IsSuccessful
@@ -147,6 +160,10 @@ namespace MethodTracer
             try
             {
                 inner.GetAwaiter().GetResult();
+                if (reading != null)
+                {
+                    reading.Read();
+                }
                 End(null);
             }
             catch (Exception exception) when (IsNotFor(exception))

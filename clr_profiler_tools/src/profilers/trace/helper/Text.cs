@@ -28,7 +28,7 @@ namespace MethodTracer
             return (type.IsPrimitive ? value.ToString() : Name(type)) + "\n";
         }
 
-        private static string Name(Type type)
+        internal static string Name(Type type)
         {
             return type.IsGenericType ? type.GetGenericTypeDefinition().FullName : type.FullName;
         }

@@ -1,7 +1,9 @@
-// The methods that traced code calls. The profiler keeps the spans; this code tracks the things that only
-// managed code knows: the current span, across threads and awaits, and the completion of tasks.
+// The methods that traced code calls where its native calls are not enough. The profiler keeps the spans; this code tracks the things
+// that only managed code knows: the execution context, which takes the current span across threads and awaits, and the completion of
+// tasks.
 using System;
 using System.Reflection;
+using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -9,80 +11,140 @@ using System.Threading.Tasks;
 
 namespace MethodTracer
 {
-    public sealed class Span
+    // A span in an execution context.
+    internal sealed class Context
     {
-        internal long Id;
-        internal long Trace;
-        // The span that becomes current again when the method returns; it keeps nothing else alive longer.
-        internal Span Previous;
-        // The task that the method has returned completes later, and ends the span then.
-        internal bool IsDeferred;
-        // The method may wait without returning: its thread runs others meanwhile.
-        internal bool Suspends;
-        // The outcome of a task that was already complete.
-        internal int Outcome;
-        internal object Exception;
-        private int ended;
+        internal readonly long Id;
+        internal readonly long Trace;
 
-        internal bool IsFirstEnd()
+        internal Context(long id, long trace)
         {
-            return Interlocked.Exchange(ref ended, 1) == 0;
+            Id = id;
+            Trace = trace;
         }
     }
 
-    public static class Tracer
+    // The beginning of a frame of the profiler.
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct Frame
+    {
+        internal long Id;
+        internal long Trace;
+        internal int Flags;
+    }
+
+    // The context that becomes current again when a call ends.
+    internal struct Saved
+    {
+        internal long Frame;
+        internal Context Context;
+    }
+
+    // The span of a method that the runtime itself makes asynchronous: it may wait without returning, and return on another thread.
+    public sealed class Suspending
+    {
+        internal long Id;
+        internal Context Previous;
+    }
+
+    public static unsafe class Tracer
     {
         internal const int Returned = 0, Threw = 1, Cancelled = 2;
+        // Marks of a frame.
+        private const int Published = 1;
+        // The result of the native end: the context has to be restored.
+        private const int Ended = 2;
 
-        // Flows with the execution context: into tasks, new threads, timers.
-        private static readonly AsyncLocal<Span> Current = new AsyncLocal<Span>();
+        // Flows with the execution context: into tasks, new threads, timers. Written only where the context is captured.
+        private static readonly AsyncLocal<Context> Current = new AsyncLocal<Context>();
+
+        // The contexts of before, of the calls of this thread that have written it.
+        [ThreadStatic] private static Saved[] saved;
+        [ThreadStatic] private static int depth;
 
         // The name of this thread that the profiler has.
         [ThreadStatic] private static string threadName;
 
-        private static readonly Action<Task, object> Later = Ended;
+        private static readonly Action<Task, object> Later = Ends;
 
-        public static Span Begin(int method)
+        static Tracer()
+        {
+            Native.PublishesBy((IntPtr)(delegate*<IntPtr, void>)&Publish);
+        }
+
+        // The parent is known to the execution context alone: the first span of a thread, and after a boundary.
+        public static IntPtr Begin(int method)
         {
             return Begin(method, null);
         }
 
-        public static Span BeginWith(int method, object self)
+        public static IntPtr BeginWith(int method, object self)
         {
             return Begin(method, Text.Of(self));
         }
 
-        public static Span BeginWith<T0>(int method, object self, T0 a)
+        public static IntPtr BeginWith<T0>(int method, object self, T0 a)
         {
             return Begin(method, Text.Of(self) + Text.Of(a));
         }
 
-        public static Span BeginWith<T0, T1>(int method, object self, T0 a, T1 b)
+        public static IntPtr BeginWith<T0, T1>(int method, object self, T0 a, T1 b)
         {
             return Begin(method, Text.Of(self) + Text.Of(a) + Text.Of(b));
         }
 
-        public static Span BeginWith<T0, T1, T2>(int method, object self, T0 a, T1 b, T2 c)
+        public static IntPtr BeginWith<T0, T1, T2>(int method, object self, T0 a, T1 b, T2 c)
         {
             return Begin(method, Text.Of(self) + Text.Of(a) + Text.Of(b) + Text.Of(c));
         }
 
-        public static Span BeginWith<T0, T1, T2, T3>(int method, object self, T0 a, T1 b, T2 c, T3 d)
+        public static IntPtr BeginWith<T0, T1, T2, T3>(int method, object self, T0 a, T1 b, T2 c, T3 d)
         {
             return Begin(method, Text.Of(self) + Text.Of(a) + Text.Of(b) + Text.Of(c) + Text.Of(d));
         }
 
-        public static Span BeginWithArray(int method, object self, object[] arguments)
+        public static IntPtr BeginWithArray(int method, object self, object[] arguments)
+        {
+            return Begin(method, Joined(self, arguments));
+        }
+
+        private static string Joined(object self, object[] arguments)
         {
             string text = Text.Of(self);
             foreach (object argument in arguments)
             {
                 text += Text.Of(argument);
             }
-            return Begin(method, text);
+            return text;
         }
 
-        private static Span Begin(int method, string arguments)
+        private static IntPtr Begin(int method, string arguments)
+        {
+            NameThread();
+            IntPtr frame = Native.Begin(method, Current.Value, arguments);
+            var begun = (Frame*)frame;
+            if (begun != null && begun->Id != 0 && begun->Id == begun->Trace)
+            {
+                Http.Begins(begun->Id);
+            }
+            return frame;
+        }
+
+        // The id of the innermost span, and that of the first one of its trace; zero for none.
+        internal static long SpanNow(out long trace)
+        {
+            Context context = Current.Value;
+            var frame = (Frame*)Native.Innermost(context == null ? 0 : context.Id);
+            if (frame != null)
+            {
+                trace = frame->Trace;
+                return frame->Id;
+            }
+            trace = context == null ? 0 : context.Trace;
+            return context == null ? 0 : context.Id;
+        }
+
+        private static void NameThread()
         {
             string name = Thread.CurrentThread.Name;
             if ((object)name != threadName)
@@ -93,31 +155,195 @@ namespace MethodTracer
                     Native.NameThread(name);
                 }
             }
-            Span previous = Current.Value;
-            long parent = previous == null ? 0 : previous.Id;
-            long trace = previous == null ? 0 : previous.Trace;
-            long id = Native.Begin(method, parent, trace, arguments);
+        }
+
+        // The execution context is about to be captured, and this frame is the innermost one, or the boundary below a method that the
+        // runtime has suspended. `ExecutionContext.Capture` calls this by its address.
+        private static void Publish(IntPtr top)
+        {
+            var frame = (Frame*)top;
+            Context now = Current.Value;
+            if (frame->Id == 0)
+            {
+                frame = (Frame*)Native.Innermost(now == null ? 0 : now.Id);
+                if (frame == null)
+                {
+                    return;
+                }
+            }
+            if (now != null && now.Id == frame->Id)
+            {
+                return;
+            }
+            Save((long)frame, now);
+            frame->Flags |= Published;
+            Current.Value = new Context(frame->Id, frame->Trace);
+        }
+
+        private static void Save(long frame, Context context)
+        {
+            Saved[] all = saved;
+            int count = Drop(frame);
+            if (all == null)
+            {
+                saved = all = new Saved[8];
+            }
+            else if (count == all.Length)
+            {
+                Array.Resize(ref all, 2 * count);
+                saved = all;
+            }
+            all[count].Frame = frame;
+            all[count].Context = context;
+            depth = count + 1;
+        }
+
+        // Drops the entries of this frame and of those above it, and returns the number of the others.
+        private static int Drop(long frame)
+        {
+            Saved[] all = saved;
+            int count = depth;
+            while (count > 0 && all[count - 1].Frame >= frame)
+            {
+                count--;
+                all[count].Context = null;
+            }
+            depth = count;
+            return count;
+        }
+
+        private static void Restore(long frame, long id)
+        {
+            Context before = null;
+            for (int at = depth - 1; at >= 0 && saved[at].Frame >= frame; at--)
+            {
+                before = saved[at].Frame == frame ? saved[at].Context : null;
+            }
+            Drop(frame);
+            // The method may have returned to another context, as `async` methods do.
+            Context now = Current.Value;
+            if (now != null && now.Id == id)
+            {
+                Current.Value = before;
+            }
+        }
+
+        // The method returns or throws, and the native end has left something to do.
+        public static void End(int rest, IntPtr frame, object exception)
+        {
+            long id = ((Frame*)frame)->Id;
+            if (rest == Ended || (Native.EndCall(frame, exception) & Published) != 0)
+            {
+                Restore((long)frame, id);
+            }
+        }
+
+        // The span continues until the task completes. The program gets the original task.
+        public static Task Completes(IntPtr frame, Task task)
+        {
+            if (task != null && !task.IsCompletedSuccessfully)
+            {
+                Follow(frame, task);
+            }
+            return task;
+        }
+
+        public static Task<T> Completes<T>(IntPtr frame, Task<T> task)
+        {
+            if (task != null && !task.IsCompletedSuccessfully)
+            {
+                Follow(frame, task);
+            }
+            return task;
+        }
+
+        public static ValueTask Completes(IntPtr frame, ValueTask task)
+        {
+            if (task.IsCompletedSuccessfully)
+            {
+                return task;
+            }
+            long id = Native.CallIsDeferred(frame);
+            return id == 0 ? task : new ValueTask(new VoidSource(id, task), 0);
+        }
+
+        public static ValueTask<T> Completes<T>(IntPtr frame, ValueTask<T> task)
+        {
+            if (task.IsCompletedSuccessfully)
+            {
+                return task;
+            }
+            long id = Native.CallIsDeferred(frame);
+            return id == 0 ? task : new ValueTask<T>(new ValueSource<T>(id, task), 0);
+        }
+
+        private static void Follow(IntPtr frame, Task task)
+        {
+            if (task.IsCompleted)
+            {
+                Native.Complete(frame, Outcome(task), Faults.Of(task));
+                return;
+            }
+            long id = Native.CallIsDeferred(frame);
+            if (id == 0)
+            {
+                return;
+            }
+            // An awaiter's continuation would be one of the kind of which runtimes run only one inline,
+            // so that the program's own would return to its SynchronizationContext by a detour.
+            task.ContinueWith(
+                Later,
+                id,
+                CancellationToken.None,
+                TaskContinuationOptions.ExecuteSynchronously,
+                TaskScheduler.Default);
+        }
+
+        private static void Ends(Task task, object id)
+        {
+            Native.End((long)id, Outcome(task), Faults.Of(task));
+        }
+
+        private static int Outcome(Task task)
+        {
+            return Outcome(task.IsCompletedSuccessfully, task.IsCanceled);
+        }
+
+        internal static int Outcome(bool isSuccessful, bool isCancelled)
+        {
+            return isSuccessful ? Returned : isCancelled ? Cancelled : Threw;
+        }
+
+        // The runtime itself makes the method asynchronous.
+        public static Suspending BeginSuspending(int method)
+        {
+            return BeginSuspending(method, null);
+        }
+
+        public static Suspending BeginSuspendingWith(int method, object self, object[] arguments)
+        {
+            return BeginSuspending(method, Joined(self, arguments));
+        }
+
+        private static Suspending BeginSuspending(int method, string arguments)
+        {
+            NameThread();
+            Context context = Current.Value;
+            long trace;
+            long id = Native.BeginSuspending(method, context, arguments, out trace);
             if (id == 0)
             {
                 return null;
             }
-            var span = new Span { Id = id, Trace = trace == 0 ? id : trace, Previous = previous };
-            Current.Value = span;
-            return span;
-        }
-
-        // The runtime itself makes the method asynchronous.
-        public static Span Suspends(Span span)
-        {
-            if (span != null)
+            Current.Value = new Context(id, trace);
+            if (id == trace)
             {
-                span.Suspends = true;
+                Http.Begins(id);
             }
-            return span;
+            return new Suspending { Id = id, Previous = context };
         }
 
-        // The method returns or throws.
-        public static void End(Span span, object exception)
+        public static void EndSuspending(Suspending span, object exception)
         {
             if (span == null)
             {
@@ -125,83 +351,7 @@ namespace MethodTracer
             }
             Current.Value = span.Previous;
             span.Previous = null;
-            if (exception != null)
-            {
-                Native.End(span.Id, Threw, span.Suspends, exception);
-            }
-            else if (!span.IsDeferred)
-            {
-                Native.End(span.Id, span.Outcome, span.Suspends, span.Exception);
-            }
-        }
-
-        // The span continues until the task completes. The program gets the original task.
-        public static Task Completes(Span span, Task task)
-        {
-            if (span != null && task != null)
-            {
-                Follow(span, task);
-            }
-            return task;
-        }
-
-        public static Task<T> Completes<T>(Span span, Task<T> task)
-        {
-            if (span != null && task != null)
-            {
-                Follow(span, task);
-            }
-            return task;
-        }
-
-        public static ValueTask Completes(Span span, ValueTask task)
-        {
-            if (span == null || task.IsCompletedSuccessfully)
-            {
-                return task;
-            }
-            span.IsDeferred = true;
-            return new ValueTask(new VoidSource(span, task), 0);
-        }
-
-        public static ValueTask<T> Completes<T>(Span span, ValueTask<T> task)
-        {
-            if (span == null || task.IsCompletedSuccessfully)
-            {
-                return task;
-            }
-            span.IsDeferred = true;
-            return new ValueTask<T>(new ValueSource<T>(span, task), 0);
-        }
-
-        private static void Follow(Span span, Task task)
-        {
-            if (task.IsCompleted)
-            {
-                span.Outcome = Outcome(task.IsCompletedSuccessfully, task.IsCanceled);
-                span.Exception = Faults.Of(task);
-                return;
-            }
-            span.IsDeferred = true;
-            // An awaiter's continuation would be one of the kind of which runtimes run only one inline,
-            // so that the program's own would return to its SynchronizationContext by a detour.
-            task.ContinueWith(
-                Later,
-                span,
-                CancellationToken.None,
-                TaskContinuationOptions.ExecuteSynchronously,
-                TaskScheduler.Default);
-        }
-
-        private static void Ended(Task task, object span)
-        {
-            int outcome = Outcome(task.IsCompletedSuccessfully, task.IsCanceled);
-            Native.End(((Span)span).Id, outcome, true, Faults.Of(task));
-        }
-
-        internal static int Outcome(bool isSuccessful, bool isCancelled)
-        {
-            return isSuccessful ? Returned : isCancelled ? Cancelled : Threw;
+            Native.EndSuspending(span.Id, exception == null ? Returned : Threw, exception);
         }
     }
 }

@@ -1,0 +1,158 @@
+//! The instructions of a body with their ways in: by which edges control reaches each.
+
+use std::collections::HashMap;
+
+use clr_profiler::il::body::{HandlerKind, MethodBody};
+use clr_profiler::il::instruction::{InstructionId, Operand, Position};
+use clr_profiler::il::opcode::{FlowControl, Opcode};
+use clr_profiler::il::symbol::Reference;
+use clr_profiler::il::token::Token;
+
+/// An instruction with the offsets of its targets.
+pub(super) struct Step {
+    pub(super) offset: u32,
+    pub(super) id: InstructionId,
+    pub(super) opcode: Opcode,
+    /// The token of its operand.
+    pub(super) token: Option<Token>,
+    /// The number that it loads.
+    pub(super) constant: Option<i32>,
+    /// The local that it loads.
+    pub(super) loads: Option<u16>,
+    /// The local that it stores into.
+    pub(super) stores: Option<u16>,
+    /// In their order; a `switch` may name one several times.
+    pub(super) targets: Vec<u32>,
+}
+
+impl Step {
+    /// Whether control continues at one of several places.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.opcode.flow_control() == FlowControl::ConditionalBranch
+    }
+}
+
+/// The instructions of a body as it was compiled.
+pub(super) struct Code {
+    pub(super) steps: Vec<Step>,
+    /// The number of edges that lead to an offset, of those that have others than the instruction before.
+    ways: HashMap<u32, u32>,
+    /// The offsets of handlers, and of filters.
+    pub(super) entries: Vec<u32>,
+}
+
+impl Code {
+    pub(super) fn of(body: &MethodBody) -> Self {
+        let mut steps = Vec::new();
+        for one in body.instructions() {
+            let Some(offset) = one.original_offset() else {
+                continue;
+            };
+            let targets = one.targets();
+            let targets = targets.filter_map(|label| offset_of(body, body.position(label)?));
+            let token = match one.operand() {
+                Operand::Reference(Reference::Token(token)) => Some(token),
+                _ => None,
+            };
+            steps.push(Step {
+                offset,
+                id: one.id(),
+                opcode: one.opcode(),
+                token,
+                constant: one.int32(),
+                loads: one.local().filter(|_| is_form_of(one.opcode(), "ldloc")),
+                stores: one.local().filter(|_| is_form_of(one.opcode(), "stloc")),
+                targets: targets.collect(),
+            });
+        }
+        let mut entries = Vec::new();
+        for clause in body.clauses() {
+            entries.extend(offset_of(body, clause.handler.start));
+            if let HandlerKind::Filter { start } = clause.kind {
+                entries.extend(offset_of(body, start));
+            }
+        }
+        let mut ways = HashMap::new();
+        let branches = steps.iter().flat_map(|step| &step.targets);
+        for at in branches.chain(&entries) {
+            *ways.entry(*at).or_default() += 1;
+        }
+        Self {
+            steps,
+            ways,
+            entries,
+        }
+    }
+
+    /// The index of the instruction at an offset.
+    pub(super) fn find(&self, offset: u32) -> Option<usize> {
+        let found = self.steps.binary_search_by_key(&offset, |step| step.offset);
+        found.ok()
+    }
+
+    /// Whether there is one edge alone to an instruction.
+    pub(super) fn has_one_way(&self, index: usize) -> bool {
+        let Some(step) = self.steps.get(index) else {
+            return false;
+        };
+        let before = index.checked_sub(1).and_then(|at| self.steps.get(at));
+        let falls = before.is_none_or(|before| !before.opcode.ends_block());
+        let others = self.ways.get(&step.offset).copied().unwrap_or_default();
+        others + u32::from(falls) == 1
+    }
+
+    /// Whether control never reaches an instruction, because a branch before it has a constant condition: debug builds keep such
+    /// code.
+    pub(super) fn is_dead(&self, index: usize) -> bool {
+        for at in (0..=index).rev() {
+            let Some(before) = at.checked_sub(1).and_then(|at| self.steps.get(at)) else {
+                return false;
+            };
+            let step = self.steps.get(at);
+            if step.is_none_or(|step| self.ways.contains_key(&step.offset)) {
+                return false;
+            }
+            if before.opcode.ends_block() || before.is_conditional() {
+                let test = at.checked_sub(2).and_then(|at| self.steps.get(at));
+                let constant = test.and_then(|test| test.constant);
+                return match before.opcode.long_form() {
+                    Opcode::Brtrue => constant.is_some_and(|number| number != 0),
+                    Opcode::Brfalse => constant == Some(0),
+                    _ => false,
+                };
+            }
+        }
+        false
+    }
+
+    /// The instructions at which a basic block begins.
+    pub(super) fn leaders(&self) -> impl Iterator<Item = &Step> {
+        let steps = self.steps.iter().enumerate();
+        let leads = steps.filter(|(index, step)| {
+            let before = index.checked_sub(1).and_then(|at| self.steps.get(at));
+            let follows_jump =
+                before.is_none_or(|before| before.opcode.ends_block() || before.is_conditional());
+            follows_jump || self.ways.contains_key(&step.offset)
+        });
+        leads.map(|(_, step)| step)
+    }
+
+    /// Whether control can return to an earlier instruction.
+    pub(super) fn has_loops(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| step.targets.iter().any(|target| *target <= step.offset))
+    }
+}
+
+/// Whether an opcode is another one or a shorter form of it, such as `ldloc.0` of `ldloc`.
+fn is_form_of(opcode: Opcode, name: &str) -> bool {
+    let rest = opcode.mnemonic().strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn offset_of(body: &MethodBody, position: Position) -> Option<u32> {
+    match position {
+        Position::Before(id) => body.instruction(id)?.original_offset(),
+        Position::End => None,
+    }
+}

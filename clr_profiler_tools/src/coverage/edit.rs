@@ -1,0 +1,241 @@
+//! The insertion of probes into a body.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::edit::{EditError, InsertionPoint, Labels, Side};
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::instruction::{InstructionId, Label, Position};
+use clr_profiler::il::opcode::Opcode;
+
+use super::code::{Code, Step};
+use super::map::{MethodMap, Probe};
+
+impl MethodMap {
+    /// Inserts the probes: `write` appends the code of the probe with an index.
+    ///
+    /// # Errors
+    ///
+    /// If the body is not the one of which this map was made.
+    pub fn insert(
+        &self,
+        body: &mut MethodBody,
+        write: impl Fn(u32, &mut Fragment),
+    ) -> Result<(), EditError> {
+        let code = Code::of(body);
+        let id = |offset: u32| code.find(offset).and_then(|at| code.steps.get(at));
+        let numbers: BTreeMap<Probe, u32> = self.probes.iter().copied().zip(0..).collect();
+        let on_way = |probe| {
+            let mut fragment = Fragment::new();
+            write(*numbers.get(&probe)?, &mut fragment);
+            Some(fragment)
+        };
+        let between = self.probes.iter().filter_map(|probe| match probe {
+            Probe::Between(branch, _) => Some(*branch),
+            _ => None,
+        });
+        let branches: BTreeSet<u32> = between.collect();
+        // First of all: a branch that is a target is replaced, too, and its labels move to the new code. The probes of
+        // targets come later, so that they follow those on the way.
+        let mut labels = BTreeMap::new();
+        for step in branches.iter().filter_map(|branch| id(*branch)) {
+            for &target in &step.targets {
+                if let Some(at) = id(target) {
+                    labels.insert(target, body.label(Position::Before(at.id))?);
+                }
+            }
+        }
+        let mut replaced: BTreeMap<u32, InstructionId> = BTreeMap::new();
+        for branch in branches {
+            let Some(step) = id(branch) else { continue };
+            let first = replace(body, step, &labels, on_way)?;
+            replaced.insert(branch, first);
+        }
+        for (number, probe) in (0..).zip(&self.probes) {
+            let mut fragment = Fragment::new();
+            match *probe {
+                Probe::Before(offset) => {
+                    let Some(step) = id(offset) else { continue };
+                    let at = replaced.get(&offset).copied().unwrap_or(step.id);
+                    write(number, &mut fragment);
+                    body.insert_before(at, Labels::Move, &fragment)?;
+                }
+                Probe::After(offset) if !replaced.contains_key(&offset) => {
+                    let Some(step) = id(offset) else { continue };
+                    write(number, &mut fragment);
+                    body.insert_after(step.id, Labels::Stay, &fragment)?;
+                }
+                Probe::After(_) | Probe::Between(..) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Replaces a branch by one that has probes on the ways to its targets:
+///
+/// ```text
+///     brtrue WAY
+///     (the probe of the other outcome)
+///     br NEXT
+/// WAY:
+///     (the probe)
+///     br TARGET
+/// NEXT:
+/// ```
+fn replace(
+    body: &mut MethodBody,
+    step: &Step,
+    targets: &BTreeMap<u32, Label>,
+    on_way: impl Fn(Probe) -> Option<Fragment>,
+) -> Result<InstructionId, EditError> {
+    let mut fragment = Fragment::new();
+    let mut exits: Vec<(Label, Label)> = Vec::new();
+    let mut ways: BTreeMap<u32, (Label, Option<Fragment>)> = BTreeMap::new();
+    let mut labels = Vec::with_capacity(step.targets.len());
+    for &target in &step.targets {
+        let (label, _) = ways.entry(target).or_insert_with(|| {
+            let label = fragment.label();
+            let probe = on_way(Probe::Between(step.offset, target));
+            if probe.is_none() {
+                exits.extend(targets.get(&target).map(|target| (label, *target)));
+            }
+            (label, probe)
+        });
+        labels.push(*label);
+    }
+    branch(&mut fragment, step.opcode, &labels);
+    if let Some(probe) = on_way(Probe::After(step.offset)) {
+        fragment.append(&probe);
+    }
+    let next = fragment.label();
+    fragment.br(next);
+    for (target, (label, probe)) in &ways {
+        let Some(probe) = probe else { continue };
+        let out = fragment.label();
+        fragment.mark(*label).append(probe).br(out);
+        exits.extend(targets.get(target).map(|target| (out, *target)));
+    }
+    fragment.mark(next);
+    let point = InsertionPoint {
+        position: Position::Before(step.id),
+        labels: Labels::Move,
+        side: Side::WithNext,
+    };
+    let inserted = body.insert(point, &fragment, &exits)?;
+    body.remove(step.id)?;
+    Ok(inserted.map_or(step.id, |range| range.first))
+}
+
+/// Appends a branch of any kind.
+fn branch(fragment: &mut Fragment, opcode: Opcode, labels: &[Label]) {
+    if opcode == Opcode::Switch {
+        fragment.switch(labels);
+        return;
+    }
+    let &[label] = labels else { return };
+    match opcode.long_form() {
+        Opcode::Brfalse => fragment.brfalse(label),
+        Opcode::Beq => fragment.beq(label),
+        Opcode::Bge => fragment.bge(label),
+        Opcode::Bgt => fragment.bgt(label),
+        Opcode::Ble => fragment.ble(label),
+        Opcode::Blt => fragment.blt(label),
+        Opcode::BneUn => fragment.bne_un(label),
+        Opcode::BgeUn => fragment.bge_un(label),
+        Opcode::BgtUn => fragment.bgt_un(label),
+        Opcode::BleUn => fragment.ble_un(label),
+        Opcode::BltUn => fragment.blt_un(label),
+        _ => fragment.brtrue(label),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clr_profiler::il::symbol::NoTokens;
+
+    use super::*;
+    use crate::coverage::ModuleFiles;
+
+    /// The numbers of the probes in a body.
+    fn probes(body: &MethodBody) -> Vec<i32> {
+        let numbers = body.instructions().filter_map(|one| one.int32());
+        let mut numbers: Vec<i32> = numbers
+            .filter(|number| (FIRST..FIRST + 0x1_0000).contains(number))
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    const FIRST: i32 = 0x1234_0000;
+
+    fn write(number: u32, code: &mut Fragment) {
+        code.ldc_i4(FIRST + number as i32).pop();
+    }
+
+    #[test]
+    fn each_probe_is_inserted_once() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/profilees/language");
+        let (mut methods, mut between) = (0, 0);
+        for name in ["NetRelease.dll", "NetDebug.dll"] {
+            let files = ModuleFiles::read(&folder.join(name)).unwrap();
+            let module = files.module().unwrap();
+            assert_eq!(module.without_pdb(), None);
+            for method in module.methods() {
+                let Some(map) = module.map(method).unwrap() else {
+                    continue;
+                };
+                let mut body = MethodBody::decode(module.body(method).unwrap()).unwrap();
+                map.insert(&mut body, write).unwrap();
+                let mut bytes = Vec::new();
+                body.encode(&mut NoTokens, &mut bytes).unwrap();
+                let read = MethodBody::decode(&bytes).unwrap();
+                let expected: Vec<i32> = (0..map.probes.len() as i32).map(|n| FIRST + n).collect();
+                assert_eq!(probes(&read), expected, "{method} of {name}");
+                methods += 1;
+                let is_between = |probe: &&Probe| matches!(probe, Probe::Between(..));
+                between += map.probes.iter().filter(is_between).count();
+            }
+        }
+        assert!(methods > 300 && between > 20, "{methods} {between}");
+    }
+
+    /// `ldarg.0; brtrue L; nop; L: ldc.i4.1; ret`, of which the branch skips an instruction.
+    #[test]
+    fn a_probe_on_the_way_to_a_target_is_not_on_the_way_of_others() {
+        let bytes = [0x1a, 0x02, 0x2d, 0x01, 0x00, 0x17, 0x2a];
+        let mut body = MethodBody::decode(&bytes).unwrap();
+        let map = MethodMap::of(&body, None, |_| None);
+        assert_eq!(
+            map.probes,
+            [
+                Probe::Before(0),
+                Probe::Before(3),
+                Probe::Before(4),
+                Probe::Between(1, 4)
+            ]
+        );
+        assert_eq!(map.branches[0].outcomes, [3, 1]);
+        map.insert(&mut body, write).unwrap();
+        let expected = "\
+IL_0000:  ldc.i4     305397760
+IL_0005:  pop
+IL_0006:  ldarg.0
+IL_0007:  brtrue.s   IL_000b
+IL_0009:  br.s       IL_0013
+IL_000b:  ldc.i4     305397763
+IL_0010:  pop
+IL_0011:  br.s       IL_001a
+IL_0013:  ldc.i4     305397761
+IL_0018:  pop
+IL_0019:  nop
+IL_001a:  ldc.i4     305397762
+IL_001f:  pop
+IL_0020:  ldc.i4.1
+IL_0021:  ret
+";
+        assert!(body.to_string().contains(expected), "{body}");
+    }
+}

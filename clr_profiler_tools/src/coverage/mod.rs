@@ -1,0 +1,38 @@
+//! Coverage: which lines and branches of a program have run, from the hits of probes.
+//!
+//! A [`MethodMap`] says where the probes of a method are and what they mean, and inserts them into its body. The profiler and the
+//! report each make it, from the assembly and its PDB. [`HitsLayout`] is the file into which the program stores its hits,
+//! [`Hits`] is its content, and [`Coverage`] the sum of many files, which [`report`] writes in the formats of other tools.
+//! Nothing here needs a runtime.
+//!
+//! ```
+//! use clr_profiler_tools::coverage::ModuleFiles;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/profilees/language/NetRelease.dll");
+//! let files = ModuleFiles::read(path.as_ref())?;
+//! let module = files.module()?;
+//! let mut points = 0;
+//! for method in module.methods() {
+//!     if let Some(map) = module.map(method)? {
+//!         points += map.points.len();
+//!     }
+//! }
+//! assert!(points > 0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod code;
+mod edit;
+mod generated;
+mod hits;
+mod map;
+mod module;
+pub mod report;
+mod totals;
+
+pub use hits::{Hits, HitsLayout, MethodHits, MethodProbes, ProbeKind};
+pub use map::{Branch, MethodMap, Point, Probe};
+pub use module::{CoveredModule, MethodName, ModuleFiles};
+pub use totals::{BranchKey, Coverage, FileCoverage, MethodCoverage, MethodKey, Share, Shares};

@@ -1,0 +1,402 @@
+//! The methods of an assembly that are covered, and their names.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use clr_metadata::pdb::{Pdb, PdbFile, SequencePoint};
+use clr_metadata::rows::{MethodSemanticsRow, ModuleRow};
+use clr_metadata::token::{MethodDef, Token, TypeDef, TypeToken};
+use clr_metadata::{Assembly, Error, HasCustomAttribute, HasSemantics, Metadata};
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::signature::TypeNames;
+
+use super::map::MethodMap;
+
+/// The attribute of code that no test is to cover.
+const EXCLUDE: &str = "System.Diagnostics.CodeAnalysis.ExcludeFromCodeCoverageAttribute";
+
+/// The attribute of code that the compiler has added.
+const GENERATED: &str = "System.Runtime.CompilerServices.CompilerGeneratedAttribute";
+
+/// How deep types and state machines are nested at most.
+const DEPTH: usize = 32;
+
+/// The bytes of an assembly and of its PDB.
+#[derive(Debug)]
+pub struct ModuleFiles {
+    bytes: Vec<u8>,
+    pdb: Result<PdbFile, String>,
+}
+
+impl ModuleFiles {
+    /// Reads an assembly, and the PDB that is embedded in it or next to it.
+    ///
+    /// # Errors
+    ///
+    /// If the assembly cannot be read, in words. Without a PDB there is none.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let pdb = match Assembly::parse(&bytes) {
+            Ok(assembly) => PdbFile::find_for(&assembly.image, path),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        };
+        let pdb = pdb.map_err(|error| error.to_string());
+        Ok(Self { bytes, pdb })
+    }
+
+    /// The methods.
+    ///
+    /// # Errors
+    ///
+    /// If the headers of a file are malformed.
+    pub fn module(&self) -> clr_metadata::Result<CoveredModule<'_>> {
+        let assembly = Assembly::parse(&self.bytes)?;
+        let pdb = match &self.pdb {
+            Ok(pdb) => Some(pdb.pdb()?),
+            Err(_) => None,
+        };
+        Ok(CoveredModule {
+            excluded_accessors: excluded_accessors(&assembly.metadata)?,
+            assembly,
+            pdb,
+            without_pdb: self.pdb.as_ref().err().map(String::as_str),
+        })
+    }
+}
+
+/// An assembly with its PDB.
+#[derive(Debug)]
+pub struct CoveredModule<'a> {
+    assembly: Assembly<'a>,
+    pdb: Option<Pdb<'a>>,
+    without_pdb: Option<&'a str>,
+    /// The accessors of properties and events that are left out.
+    excluded_accessors: HashSet<MethodDef>,
+}
+
+/// The name of a method.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MethodName {
+    /// The full name of its type: `Shop.Cart.Line`.
+    pub class: String,
+    /// The name, with the generic parameters.
+    pub name: String,
+    /// The types of the parameters, in parentheses.
+    pub parameters: String,
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}{}", self.class, self.name, self.parameters)
+    }
+}
+
+impl<'a> CoveredModule<'a> {
+    /// The simple name of the assembly.
+    ///
+    /// # Errors
+    ///
+    /// If it has no manifest.
+    pub fn name(&self) -> clr_metadata::Result<&'a str> {
+        self.assembly.metadata.manifest().map(|of| of.name)
+    }
+
+    /// The id of the build.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn mvid(&self) -> clr_metadata::Result<[u8; 16]> {
+        let metadata = &self.assembly.metadata;
+        let row = metadata.rows::<ModuleRow>().next();
+        let mvid = row.transpose()?.map(|row| metadata.guid(row.mvid));
+        Ok(mvid.transpose()?.flatten().unwrap_or_default())
+    }
+
+    /// The PDB; `None` with the [reason](Self::without_pdb).
+    #[must_use]
+    pub const fn pdb(&self) -> Option<&Pdb<'a>> {
+        self.pdb.as_ref()
+    }
+
+    /// Why there is no PDB.
+    #[must_use]
+    pub const fn without_pdb(&self) -> Option<&str> {
+        self.without_pdb
+    }
+
+    /// The methods with IL.
+    pub fn methods(&self) -> impl Iterator<Item = MethodDef> + use<'a> {
+        self.assembly.metadata.tokens::<MethodDef>()
+    }
+
+    /// The IL of a method; empty if it has none.
+    #[cfg(test)]
+    pub(super) fn body(&self, method: MethodDef) -> Result<&'a [u8], Error> {
+        self.assembly.body(method).map(Option::unwrap_or_default)
+    }
+
+    /// The probes of a method; `None` if it is not covered: it has no IL or no lines, or it, its type, its source method or
+    /// its assembly has the attribute `ExcludeFromCodeCoverage`, or the compiler has added it to a record or closure.
+    ///
+    /// # Errors
+    ///
+    /// If rows or bodies are malformed.
+    pub fn map(&self, method: MethodDef) -> Result<Option<MethodMap>, Error> {
+        let Some(bytes) = self.assembly.body(method)? else {
+            return Ok(None);
+        };
+        let points: Option<Vec<SequencePoint>> = match &self.pdb {
+            Some(pdb) => Some(pdb.sequence_points(method)?.collect::<Result<_, _>>()?),
+            None => None,
+        };
+        let is_seen = |points: &Vec<SequencePoint>| points.iter().any(|point| point.span.is_some());
+        if points.as_ref().is_some_and(|points| !is_seen(points)) || self.is_excluded(method)? {
+            return Ok(None);
+        }
+        let Ok(body) = MethodBody::decode(bytes) else {
+            return Ok(None);
+        };
+        let metadata = &self.assembly.metadata;
+        let name = |token: Token| match TypeToken::try_from(token) {
+            Ok(class) => Some(metadata.type_name(class).ok()?.name.to_owned()),
+            Err(_) => metadata.member_name(token).ok().map(str::to_owned),
+        };
+        Ok(Some(MethodMap::of(&body, points.as_deref(), name)))
+    }
+
+    /// Whether a method is left out: it, its type or the method that it is a part of is marked, or it is a member of a record that
+    /// no source has.
+    fn is_excluded(&self, method: MethodDef) -> Result<bool, Error> {
+        let metadata = &self.assembly.metadata;
+        let source = self.source_method(method);
+        let marked = |item: HasCustomAttribute| metadata.find_attribute(item, EXCLUDE).is_some();
+        for one in [method, source] {
+            if marked(one.into()) || self.excluded_accessors.contains(&one) {
+                return Ok(true);
+            }
+            let mut class = Some(metadata.method_owner(one)?);
+            for _ in 0..DEPTH {
+                let Some(of) = class else { break };
+                if marked(of.into()) {
+                    return Ok(true);
+                }
+                class = metadata.enclosing_type(of);
+            }
+        }
+        let assembly = metadata.tokens::<clr_metadata::token::Assembly>().next();
+        if assembly.is_some_and(|assembly| marked(assembly.into())) {
+            return Ok(true);
+        }
+        Ok(source == method && (self.is_of_closure(method)? || self.is_of_record(method)?))
+    }
+
+    /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
+    fn is_of_closure(&self, method: MethodDef) -> Result<bool, Error> {
+        let metadata = &self.assembly.metadata;
+        let class = metadata.method_owner(method)?;
+        Ok(metadata.type_name(class.into())?.name.starts_with('<'))
+    }
+
+    /// Whether the compiler has made a method of the parameters of a record: the accessors of its properties.
+    fn is_of_record(&self, method: MethodDef) -> Result<bool, Error> {
+        let metadata = &self.assembly.metadata;
+        if metadata.find_attribute(method, GENERATED).is_none() {
+            return Ok(false);
+        }
+        let class = metadata.method_owner(method)?;
+        for one in metadata.methods(class) {
+            let name = metadata.member_name(one)?;
+            if name == "<Clone>$" || name == "PrintMembers" {
+                return self.is_at_parameter(method, class);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether an accessor has its line in the list of parameters of the record: that of the constructor.
+    fn is_at_parameter(&self, method: MethodDef, class: TypeDef) -> Result<bool, Error> {
+        let Some(pdb) = &self.pdb else {
+            return Ok(false);
+        };
+        let span_of = |method| -> Result<_, Error> {
+            let first = pdb.sequence_points(method)?.find_map(|point| {
+                let point = point.ok()?;
+                Some((point.document, point.span?))
+            });
+            Ok(first)
+        };
+        let Some((document, own)) = span_of(method)? else {
+            return Ok(false);
+        };
+        for one in self.assembly.metadata.methods(class) {
+            if self.assembly.metadata.member_name(one)? != ".ctor" {
+                continue;
+            }
+            if let Some((of, whole)) = span_of(one)?
+                && of == document
+                && (whole.start_line, whole.start_column) <= (own.start_line, own.start_column)
+                && (own.end_line, own.end_column) <= (whole.end_line, whole.end_column)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The method in whose source a method is: of a state machine, a lambda or a local function the method around it.
+    #[must_use]
+    pub fn source_method(&self, method: MethodDef) -> MethodDef {
+        let mut at = method;
+        for _ in 0..DEPTH {
+            let kickoff = self
+                .pdb
+                .as_ref()
+                .and_then(|pdb| pdb.kickoff_method(at).ok()?);
+            match kickoff.or_else(|| self.method_around(at)) {
+                Some(next) if next != at => at = next,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// The method whose name is in that of a lambda, local function or state machine: `Sum` of `<Sum>b__0_1`, `<Sum>g__Add|0_0` and
+    /// `<Sum>d__0.MoveNext`.
+    fn method_around(&self, method: MethodDef) -> Option<MethodDef> {
+        let metadata = &self.assembly.metadata;
+        let mut class = metadata.method_owner(method).ok()?;
+        let mut name = metadata.member_name(method).ok()?;
+        let mut kinds: &[u8] = b"bg";
+        if !name.starts_with('<') {
+            name = metadata.type_name(class.into()).ok()?.name;
+            class = metadata.enclosing_type(class)?;
+            kinds = b"d";
+        }
+        let (around, kind) = name.strip_prefix('<')?.rsplit_once('>')?;
+        if !kinds.contains(kind.as_bytes().first()?) {
+            return None;
+        }
+        // Closures are types of the compiler in the type of the source.
+        for _ in 0..DEPTH {
+            let is_generated = metadata.type_name(class.into()).ok()?.name.starts_with('<');
+            match metadata.enclosing_type(class).filter(|_| is_generated) {
+                Some(outer) => class = outer,
+                None => break,
+            }
+        }
+        let named = metadata
+            .methods(class)
+            .filter(|one| metadata.member_name(*one).is_ok_and(|name| name == around));
+        let named: Vec<MethodDef> = named.collect();
+        match named.as_slice() {
+            [one] => Some(*one),
+            several => several
+                .iter()
+                .copied()
+                .find(|one| self.surrounds(*one, method)),
+        }
+    }
+
+    /// Whether the lines of a method are around those of another.
+    fn surrounds(&self, outer: MethodDef, inner: MethodDef) -> bool {
+        let lines = |method| {
+            let pdb = self.pdb.as_ref()?;
+            let move_next = pdb.move_next_method(method).ok().flatten();
+            let points = pdb.sequence_points(move_next.unwrap_or(method)).ok()?;
+            let spans = points.filter_map(|point| point.ok()?.span);
+            spans.fold(None, |lines: Option<(u32, u32)>, span| {
+                let (first, last) = lines.unwrap_or((span.start_line, span.end_line));
+                Some((first.min(span.start_line), last.max(span.end_line)))
+            })
+        };
+        match (lines(outer), lines(inner)) {
+            (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
+            _ => false,
+        }
+    }
+
+    /// The name of a method, as its source has it.
+    ///
+    /// # Errors
+    ///
+    /// If a row, name or signature is malformed.
+    pub fn method_name(&self, method: MethodDef) -> Result<MethodName, Error> {
+        let metadata = &self.assembly.metadata;
+        let class = TypeToken::from(metadata.method_owner(method)?);
+        let signature = metadata.method_signature(method)?;
+        let names = Names(metadata);
+        let parameters = signature.display_parameters(&names);
+        Ok(MethodName {
+            class: plain(&metadata.full_name(class)?),
+            name: metadata.member_name(method)?.to_owned(),
+            parameters: parameters.to_string(),
+        })
+    }
+
+    /// The paths of the source files, by their tokens.
+    #[must_use]
+    pub fn documents(&self) -> HashMap<clr_metadata::token::Document, String> {
+        let Some(pdb) = &self.pdb else {
+            return HashMap::new();
+        };
+        let documents = pdb.documents().flatten();
+        documents
+            .filter_map(|document| Some((document.token(), document.name().ok()?)))
+            .collect()
+    }
+}
+
+fn excluded_accessors(metadata: &Metadata<'_>) -> Result<HashSet<MethodDef>, Error> {
+    let mut accessors = HashSet::new();
+    for row in metadata.rows::<MethodSemanticsRow>() {
+        let row = row?;
+        let item: HasCustomAttribute = match row.association {
+            HasSemantics::Property(property) => property.into(),
+            HasSemantics::Event(event) => event.into(),
+        };
+        if metadata.find_attribute(item, EXCLUDE).is_some() {
+            accessors.insert(row.method);
+        }
+    }
+    Ok(accessors)
+}
+
+/// A name of the metadata as in source: without the numbers of generic parameters.
+fn plain(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut characters = name.chars().peekable();
+    while let Some(one) = characters.next() {
+        match one {
+            '`' => while characters.next_if(char::is_ascii_digit).is_some() {},
+            '/' => text.push('.'),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// The names of types in signatures.
+struct Names<'m, 'a>(&'m Metadata<'a>);
+
+impl TypeNames for Names<'_, '_> {
+    fn type_name(&self, token: TypeToken, out: &mut dyn fmt::Write) -> fmt::Result {
+        match self.0.type_name(token) {
+            Ok(name) => out.write_str(&plain(name.name)),
+            Err(_) => write!(out, "{token}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_metadata_become_those_of_source() {
+        assert_eq!(plain("Shop.Cart`1/Line`12"), "Shop.Cart.Line");
+        assert_eq!(plain("Shop.Cart"), "Shop.Cart");
+    }
+}

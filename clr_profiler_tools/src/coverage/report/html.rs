@@ -1,0 +1,201 @@
+//! The report for browsers: a page with all files, and a page for each of them. It needs no network and no script.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
+
+use super::markup::escaped;
+use crate::coverage::{Coverage, FileCoverage, Share, Shares};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The colours of lines.
+const LEGEND: &str = "<p class=\"legend\"><span class=\"hit\">covered</span> <span class=\"partly\">some branches are not \
+                      covered</span> <span class=\"missed\">not covered</span></p>\n";
+
+const SOURCE_HEAD: &str = "<thead><tr><th class=\"number\">line</th><th class=\"number\">hits</th>\
+                           <th class=\"number\">branches</th><th>source</th></tr></thead>\n";
+
+/// Writes the pages into a folder, which is made if it is missing.
+///
+/// # Errors
+///
+/// If a page cannot be written.
+pub fn html(coverage: &Coverage, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let root = common_folder(coverage);
+    let mut rows = String::new();
+    for (number, (path, file)) in coverage.files.iter().enumerate() {
+        let page = format!("{number}.html");
+        let name = path.strip_prefix(&root).unwrap_or(path);
+        // Writing to a string cannot fail.
+        let _ = write_row(&mut rows, Some(&page), name, file.shares());
+        fs::write(folder.join(&page), file_page(path, file))?;
+    }
+    let mut assemblies = String::new();
+    for (name, shares) in coverage.assemblies() {
+        let _ = write_row(&mut assemblies, None, name, shares);
+    }
+    let _ = write_row(&mut assemblies, None, "all", coverage.shares());
+    let content = format!(
+        "<h1>Coverage</h1>\n{}\n<h2>Files</h2>\n<p>in <code>{}</code></p>\n{}",
+        table("assembly", &assemblies),
+        escaped(&root),
+        table("file", &rows)
+    );
+    fs::write(folder.join("index.html"), page("Coverage", &content))
+}
+
+fn page(title: &str, content: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body>\n{content}</body>\n</html>\n",
+        escaped(title)
+    )
+}
+
+fn table(first: &str, rows: &str) -> String {
+    format!(
+        "<table class=\"totals\">\n<thead><tr><th>{first}</th><th colspan=\"3\">lines</th><th colspan=\"2\">branches</th>\
+         <th colspan=\"2\">methods</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+    )
+}
+
+fn write_row(
+    text: &mut String,
+    link: Option<&str>,
+    name: &str,
+    shares: Shares,
+) -> std::fmt::Result {
+    let name = escaped(name);
+    match link {
+        Some(link) => write!(text, "<tr><td><a href=\"{link}\">{name}</a></td>")?,
+        None => write!(text, "<tr><td>{name}</td>")?,
+    }
+    write!(
+        text,
+        "<td><meter min=\"0\" max=\"1\" low=\"0.5\" high=\"0.8\" optimum=\"1\" value=\"{:.3}\"></meter></td>",
+        shares.lines.rate()
+    )?;
+    for share in [shares.lines, shares.branches, shares.methods] {
+        write!(
+            text,
+            "<td class=\"number\">{} %</td><td class=\"number\">{}/{}</td>",
+            share.percent(),
+            share.covered,
+            share.all
+        )?;
+    }
+    writeln!(text, "</tr>")
+}
+
+/// The folder in which all files are.
+fn common_folder(coverage: &Coverage) -> String {
+    let mut paths = coverage.files.keys();
+    let Some(first) = paths.next() else {
+        return String::new();
+    };
+    let mut common = first.len();
+    for path in paths {
+        let alike = first.bytes().zip(path.bytes());
+        common = common.min(alike.take_while(|(one, other)| one == other).count());
+    }
+    let end = first.as_bytes()[..common]
+        .iter()
+        .rposition(|byte| matches!(byte, b'/' | b'\\'));
+    // A separator is one byte, so the text ends with a whole character.
+    first[..end.map_or(0, |end| end + 1)].to_owned()
+}
+
+/// The page of a file: its source with the hits of lines, or these alone if the source is not there.
+fn file_page(path: &str, file: &FileCoverage) -> String {
+    let source = fs::read(path).ok();
+    let source = source.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let mut rows = String::new();
+    match &source {
+        Some(source) => {
+            for (line, text) in (1..).zip(source.trim_start_matches('\u{feff}').lines()) {
+                write_line(&mut rows, file, line, text);
+            }
+        }
+        None => {
+            for line in file.lines.keys() {
+                write_line(&mut rows, file, *line, "");
+            }
+        }
+    }
+    let mut summary = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_row(&mut summary, None, path, file.shares());
+    let missing = match source {
+        Some(_) => "",
+        None => "<p>The source is not at this path; the lines are shown without it.</p>\n",
+    };
+    let content = format!(
+        "<p><a href=\"index.html\">all files</a></p>\n<h1>{}</h1>\n{}{missing}{LEGEND}<table class=\"source\">\n{SOURCE_HEAD}<tbody>\n{rows}</tbody>\n</table>\n",
+        escaped(path.rsplit(['/', '\\']).next().unwrap_or(path)),
+        table("file", &summary),
+    );
+    page(path, &content)
+}
+
+fn write_line(rows: &mut String, file: &FileCoverage, line: u32, text: &str) {
+    let hits = file.lines.get(&line);
+    let branches = Share::of(file.branches_at(line).flatten().copied());
+    let class = match hits {
+        None => "",
+        Some(0) => " class=\"missed\" title=\"not covered\"",
+        Some(_) if branches.covered < branches.all => {
+            " class=\"partly\" title=\"some branches are not covered\""
+        }
+        Some(_) => " class=\"hit\" title=\"covered\"",
+    };
+    let hits = hits.map(u64::to_string).unwrap_or_default();
+    let outcomes = match branches.all {
+        0 => String::new(),
+        all => format!("{}/{all}", branches.covered),
+    };
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        rows,
+        "<tr id=\"L{line}\"{class}><td class=\"number\">{line}</td><td class=\"number\">{hits}</td>\
+         <td class=\"number\">{outcomes}</td><td><pre>{}</pre></td></tr>",
+        escaped(text)
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coverage::report::tests::sample;
+
+    #[test]
+    fn the_common_folder_ends_with_a_separator() {
+        let mut coverage = sample();
+        assert_eq!(common_folder(&coverage), "/shop/src/");
+        coverage
+            .files
+            .insert("/shop/src2/C.cs".to_owned(), FileCoverage::default());
+        assert_eq!(common_folder(&coverage), "/shop/");
+        coverage
+            .files
+            .insert("D.cs".to_owned(), FileCoverage::default());
+        assert_eq!(common_folder(&coverage), "");
+        assert_eq!(common_folder(&Coverage::default()), "");
+    }
+
+    #[test]
+    fn lines_have_their_state() {
+        let coverage = sample();
+        let page = file_page("/shop/src/A.cs", &coverage.files["/shop/src/A.cs"]);
+        for part in [
+            "<tr id=\"L3\" class=\"partly\" title=\"some branches are not covered\">",
+            "<tr id=\"L4\" class=\"missed\"",
+            "<tr id=\"L5\" class=\"hit\"",
+            "The source is not at this path",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The mapping of a file of hits into the program, into which the code of the program stores.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::AtomicU8;
+
+use crate::coverage::HitsLayout;
+use crate::report::masks;
+
+/// A file of hits in the memory of the program, until the program ends: its code stores into it, and may run as long as the
+/// program does.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    pub(super) states: &'static [AtomicU8],
+    pub(super) probes: &'static [AtomicU8],
+}
+
+impl Mapping {
+    /// Creates the file with all of its blocks, and maps it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no space for the file, or the system refuses it. No file is left then.
+    pub(super) fn create(path: &Path, layout: &HitsLayout) -> io::Result<Self> {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        let mapped = masks::without_sigxfsz(|| {
+            file.write_all(&layout.header())?;
+            map(&file, layout.length())
+        });
+        if mapped.is_err() {
+            // Half a file has no meaning.
+            let _ = fs::remove_file(path);
+        }
+        let memory = mapped?;
+        let states = layout.states_offset();
+        Ok(Self {
+            states: &memory[states..states + layout.methods.len()],
+            probes: &memory[layout.probes_offset()..],
+        })
+    }
+
+    /// The address of a byte of the probes.
+    pub(super) fn address(&self, offset: usize) -> usize {
+        self.probes.as_ptr() as usize + offset
+    }
+}
+
+/// Maps a file of this length, whose blocks all exist: a store to one that is missing would end the program when the disk is
+/// full.
+#[cfg(target_os = "linux")]
+fn map(file: &File, length: usize) -> io::Result<&'static [AtomicU8]> {
+    use std::os::fd::AsRawFd;
+
+    let size = libc::off_t::try_from(length).map_err(io::Error::other)?;
+    // SAFETY: the descriptor is open; the call changes the file alone.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size) } {
+        0 => {}
+        code => return Err(io::Error::from_raw_os_error(code)),
+    }
+    let map = |flags| {
+        // SAFETY: the system chooses a range that nothing else uses, and the descriptor is open.
+        let address = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | flags,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        match address {
+            libc::MAP_FAILED => Err(io::Error::last_os_error()),
+            address => Ok(address),
+        }
+    };
+    // An address of 32 bits makes the code of a probe shorter, so that methods with probes are inlined as without.
+    #[cfg(target_arch = "x86_64")]
+    let address = map(libc::MAP_32BIT).or_else(|_| map(0))?;
+    #[cfg(not(target_arch = "x86_64"))]
+    let address = map(0)?;
+    // SAFETY: the range has `length` bytes that can be read and written, all zero or of the header, and is never unmapped. The code
+    // of the program and this process access them as atomic bytes or with stores of one instruction. A process that
+    // truncates the file would make accesses fail; it has a name of its own in a folder of this run.
+    Ok(unsafe { std::slice::from_raw_parts(address.cast::<AtomicU8>(), length) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn map(_file: &File, _length: usize) -> io::Result<&'static [AtomicU8]> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "coverage is measured on Linux alone",
+    ))
+}

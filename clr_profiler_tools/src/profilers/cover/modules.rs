@@ -1,0 +1,303 @@
+//! The covered modules of the program.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use clr_metadata::token::MethodDef;
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::fragment::Fragment;
+use clr_profiler::instrumentation::MethodOutcome;
+use clr_profiler::prelude::*;
+
+use crate::coverage::{HitsLayout, MethodMap, MethodProbes, ModuleFiles, ProbeKind};
+use crate::report::{Session, Settings, lock};
+
+use super::mapping::Mapping;
+use super::vanish::{Vanishing, take_out};
+
+/// How many names of files are tried: those of an ended process with the same number may be there.
+const NAMES: u32 = 10_000;
+
+/// A module with a file of hits.
+struct Module {
+    mapping: Mapping,
+    kind: ProbeKind,
+    methods: HashMap<MethodDef, Method>,
+}
+
+struct Method {
+    index: usize,
+    first: u32,
+    map: MethodMap,
+    /// Whether a tier of it was compiled, and the number of its probes that have vanished.
+    tiers: Mutex<Tiers>,
+}
+
+#[derive(Default)]
+struct Tiers {
+    is_compiled: bool,
+    vanished: usize,
+}
+
+impl Module {
+    /// The number of probes of a method that were hit.
+    fn hits_of(&self, of: &Method) -> usize {
+        let first = of.first as usize * self.kind.size();
+        let size = of.map.probes.len() * self.kind.size();
+        let probes = self.mapping.probes.get(first..first + size);
+        let hit = |byte: &&AtomicU8| byte.load(Ordering::Relaxed) != 0;
+        probes.map_or(0, |probes| probes.iter().filter(hit).count())
+    }
+
+    /// Whether this is the address of a probe that was hit.
+    fn is_hit(&self, address: usize) -> bool {
+        let offset = address.checked_sub(self.mapping.address(0));
+        let probe = offset.and_then(|offset| self.mapping.probes.get(offset));
+        probe.is_some_and(|probe| probe.load(Ordering::Relaxed) != 0)
+    }
+}
+
+/// The modules with files of hits.
+pub(super) struct Modules {
+    settings: Settings,
+    folder: PathBuf,
+    kind: ProbeKind,
+    /// Whether the patterns of the user select modules; otherwise their PDBs do.
+    has_patterns: bool,
+    files: AtomicU32,
+    /// Each compilation and each inlining reads them.
+    modules: RwLock<HashMap<ModuleId, Arc<Module>>>,
+}
+
+impl Modules {
+    pub(super) fn new(
+        settings: &Settings,
+        folder: PathBuf,
+        kind: ProbeKind,
+        has_patterns: bool,
+    ) -> Self {
+        Self {
+            settings: settings.clone(),
+            folder,
+            kind,
+            has_patterns,
+            files: AtomicU32::new(0),
+            modules: RwLock::default(),
+        }
+    }
+
+    /// The methods of a module that get probes: those with lines. Makes the file of their hits.
+    pub(super) fn choose(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        selected: &[MethodDef],
+    ) -> Result<Vec<MethodDef>> {
+        let path = PathBuf::from(info.module_info(module)?.name);
+        match self.open(info, module, &path, selected) {
+            Ok(chosen) => Ok(chosen),
+            Err(problem) => {
+                let path = path.display();
+                Session::say(
+                    &self.settings,
+                    format_args!("`{path}` is not covered: {problem}"),
+                );
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn open(
+        &self,
+        info: &ProfilerInfo,
+        id: ModuleId,
+        path: &Path,
+        selected: &[MethodDef],
+    ) -> Result<Vec<MethodDef>, String> {
+        let files = match ModuleFiles::read(path) {
+            Ok(files) => files,
+            // Of an assembly from memory nothing is known.
+            Err(_) if !self.has_patterns => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let words = |error: clr_metadata::Error| error.to_string();
+        let module = files.module().map_err(words)?;
+        match module.without_pdb() {
+            Some(_) if !self.has_patterns => return Ok(Vec::new()),
+            Some(reason) => {
+                let path = path.display();
+                Session::say(
+                    &self.settings,
+                    format_args!("`{path}` is covered by IL blocks instead of lines: {reason}"),
+                );
+            }
+            None => {}
+        }
+        let mvid = module.mvid().map_err(words)?;
+        let loaded = info.module_metadata(id);
+        let loaded = loaded.and_then(|loaded| loaded.scope_props());
+        let loaded = loaded.map_err(|error| error.to_string())?.mvid;
+        if loaded.to_bytes_le() != mvid {
+            return Err("the file is another build than the loaded module".to_owned());
+        }
+        let (mut probes, mut methods) = (Vec::new(), HashMap::new());
+        let mut first = 0;
+        let of_user: HashSet<MethodDef> = selected.iter().copied().collect();
+        for &method in selected {
+            // Lambdas and state machines follow the methods that they are a part of.
+            if !of_user.contains(&module.source_method(method)) {
+                continue;
+            }
+            let Some(map) = module.map(method).map_err(words)? else {
+                continue;
+            };
+            let count = map.probes.len() as u32;
+            if count == 0 {
+                continue;
+            }
+            let index = probes.len();
+            probes.push(MethodProbes {
+                method,
+                first,
+                count,
+            });
+            let tiers = Mutex::default();
+            let of = Method {
+                index,
+                first,
+                map,
+                tiers,
+            };
+            methods.insert(method, of);
+            first += count;
+        }
+        if probes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chosen = probes.iter().map(|of| of.method).collect();
+        let layout = HitsLayout {
+            kind: self.kind,
+            mvid,
+            process: std::process::id(),
+            path: path.to_owned(),
+            methods: probes,
+        };
+        let mapping = self.create(&layout).map_err(|error| error.to_string())?;
+        let module = Module {
+            mapping,
+            kind: self.kind,
+            methods,
+        };
+        let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
+        modules.insert(id, Arc::new(module));
+        drop(modules);
+        Ok(chosen)
+    }
+
+    fn create(&self, layout: &HitsLayout) -> std::io::Result<Mapping> {
+        loop {
+            let number = self.files.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{}-{number}.hits", layout.process);
+            match Mapping::create(&self.folder.join(name), layout) {
+                Err(error)
+                    if error.kind() == std::io::ErrorKind::AlreadyExists && number < NAMES => {}
+                created => return created,
+            }
+        }
+    }
+
+    fn module(&self, module: ModuleId) -> Option<Arc<Module>> {
+        let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
+        modules.get(&module).cloned()
+    }
+
+    /// Gives a method its probes.
+    pub(super) fn insert(
+        &self,
+        (module, method): (ModuleId, MethodDef),
+        body: &mut MethodBody,
+    ) -> Result<()> {
+        let Some(module) = self.module(module) else {
+            return Ok(());
+        };
+        let Some(of) = module.methods.get(&method) else {
+            return Ok(());
+        };
+        let write = |probe, code: &mut Fragment| {
+            let offset = (of.first + probe) as usize * module.kind.size();
+            write(module.kind, module.mapping.address(offset), code);
+        };
+        of.map.insert(body, write).map_err(Error::other)
+    }
+
+    /// A method is compiled, or with `is_copied` copied into another one: the next tier, and later copies, go without the
+    /// probes that were hit.
+    pub(super) fn compiles(
+        &self,
+        info: &ProfilerInfo,
+        (id, method): (ModuleId, MethodDef),
+        is_copied: bool,
+    ) -> Result<()> {
+        let Some(module) = self.module(id) else {
+            return Ok(());
+        };
+        let Some(of) = module.methods.get(&method) else {
+            return Ok(());
+        };
+        let hits = module.hits_of(of);
+        let is_complete = hits == of.map.probes.len();
+        {
+            let mut tiers = lock(&of.tiers);
+            let is_first = !tiers.is_compiled && !is_copied;
+            tiers.is_compiled |= !is_copied;
+            // Copies are made often: only a change that is final is worth the work.
+            if is_first || hits <= tiers.vanished || is_copied && !is_complete {
+                return Ok(());
+            }
+            tiers.vanished = hits;
+        }
+        let how = match is_complete && !of.map.has_loops {
+            true => Vanishing::Removed,
+            false => Vanishing::Nops,
+        };
+        let rewritten = info.rewrite_method_again(id, method, |body, _| {
+            take_out(body, how, |address| module.is_hit(address)).map_err(Error::other)
+        });
+        rewritten.map(drop)
+    }
+
+    /// Records a method that could not be given probes, so that it does not count as one that was not run.
+    pub(super) fn finished(&self, outcome: &MethodOutcome) {
+        if outcome.problem.is_none() {
+            return;
+        }
+        if let Some(module) = self.module(outcome.module)
+            && let Some(of) = module.methods.get(&outcome.method)
+            && let Some(state) = module.mapping.states.get(of.index)
+        {
+            state.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets a module that is unloaded. Its file stays.
+    pub(super) fn forget(&self, module: ModuleId) {
+        let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
+        modules.remove(&module);
+    }
+}
+
+/// The code of a probe: a store of one byte, without a call or a lock.
+fn write(kind: ProbeKind, address: usize, code: &mut Fragment) {
+    // The short form keeps small methods small enough to be inlined.
+    match i32::try_from(address) {
+        Ok(address) => code.ldc_i4(address),
+        Err(_) => code.ldc_i8(address as i64),
+    };
+    code.conv_u();
+    match kind {
+        ProbeKind::Hit => code.ldc_i4(1).stind_i1(),
+        ProbeKind::Count => code.dup().ldind_u4().ldc_i4(1).add().stind_i4(),
+    };
+}

@@ -1,0 +1,207 @@
+//! The budget: methods that are called too often lose their spans, and keep an exact count.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::SPANS;
+use super::notes::{self, About};
+use crate::spans::{Recording, process_time, thread_time};
+
+/// The time of a span, of a call that is only counted, and of a span for which the helper is called, in nanoseconds. They are those of
+/// .NET 8; calls of .NET Core 3.1 make a transition.
+const COSTS: Costs = Costs {
+    span: 35.0,
+    count: 8.0,
+    helped: 500.0,
+};
+const OLDER: Costs = Costs {
+    span: 60.0,
+    count: 30.0,
+    helped: 700.0,
+};
+
+/// The advance of a program that has not run for long, in nanoseconds.
+const ADVANCE: f64 = 50e6;
+
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    span: f64,
+    count: f64,
+    helped: f64,
+}
+
+/// The CPU time of the tool's threads.
+static OWN: AtomicU64 = AtomicU64::new(0);
+
+/// Runs a part of the tool on a thread of its own, and adds its time to the costs.
+pub(super) fn charged<R>(work: impl FnOnce() -> R) -> R {
+    let began = thread_time();
+    let result = work();
+    OWN.fetch_add(thread_time() - began, Ordering::Relaxed);
+    result
+}
+
+/// The costs so far, and the methods without spans.
+pub(super) struct Budget {
+    /// The part of the CPU time that tracing may take.
+    share: f64,
+    costs: Costs,
+    began: u64,
+    /// CPU times at the last check: of the process, and of the tool's threads.
+    last: (u64, u64),
+    spent: f64,
+    /// The number of spans that were not lost.
+    kept: f64,
+    helped: Vec<u64>,
+    counted: Vec<Counted>,
+}
+
+/// A method that is only counted.
+struct Counted {
+    number: u32,
+    /// The calls until the last check.
+    last: u64,
+    /// The calls between the last two checks.
+    calls: u64,
+    is_given_up: bool,
+}
+
+impl Budget {
+    pub(super) fn new(share: f64, can_suppress_transitions: bool) -> Self {
+        let now = process_time();
+        Self {
+            share,
+            costs: match can_suppress_transitions {
+                true => COSTS,
+                false => OLDER,
+            },
+            began: now,
+            last: (now, OWN.load(Ordering::Relaxed)),
+            spent: 0.0,
+            kept: 0.0,
+            helped: Vec::new(),
+            counted: Vec::new(),
+        }
+    }
+
+    /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
+    /// Returns these methods.
+    pub(super) fn watch(&mut self) -> Vec<u32> {
+        let now = (process_time(), OWN.load(Ordering::Relaxed));
+        let passed = now.0.saturating_sub(self.last.0) as f64;
+        let own = now.1.saturating_sub(self.last.1) as f64;
+        self.last = now;
+        let mut methods = self.methods();
+        let kept: f64 = methods.iter().map(|method| method.kept).sum();
+        let counts = self.counts();
+        self.spent += counts + own + methods.iter().map(|method| method.cost).sum::<f64>();
+        // Writing the spans costs more than beginning and ending them, and takes place later.
+        self.kept += kept;
+        let each = now.1 as f64 / self.kept.max(1.0);
+        for method in &mut methods {
+            method.cost += method.kept * each;
+        }
+        let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
+        let ran = now.0.saturating_sub(self.began) as f64;
+        if self.spent <= ADVANCE + self.share * ran {
+            return Vec::new();
+        }
+        // The excess is saved from now on.
+        let most = self.share * passed / 2.0;
+        let mut changed = Vec::new();
+        methods.sort_by(|one, other| other.cost.total_cmp(&one.cost));
+        for method in methods {
+            if cost <= most {
+                break;
+            }
+            cost -= method.cost;
+            self.count(&method, passed);
+            changed.push(method.number);
+        }
+        if counts > most {
+            changed.extend(self.give_up(most, passed));
+        }
+        changed
+    }
+
+    /// The methods with spans since the last check.
+    fn methods(&mut self) -> Vec<Method> {
+        let (seen, lost) = SPANS.take_seen();
+        // Those that were overwritten are of the same methods.
+        let known = seen.iter().sum::<u64>().max(1) as f64;
+        let scale = 1.0 + lost as f64 / known;
+        let helped = SPANS.helped_calls();
+        self.helped.resize(helped.len(), 0);
+        let mut methods = Vec::new();
+        let totals = self.helped.iter_mut().zip(helped);
+        for (number, (last, total)) in (0..).zip(totals) {
+            let seen = seen.get(number as usize).copied().unwrap_or(0);
+            let helped = total.saturating_sub(std::mem::replace(last, total)) as f64;
+            let (kept, seen) = (seen as f64 + helped, seen as f64 * scale);
+            if kept > 0.0 {
+                methods.push(Method {
+                    number,
+                    spans: seen + helped,
+                    kept,
+                    cost: seen * self.costs.span + helped * self.costs.helped,
+                });
+            }
+        }
+        methods
+    }
+
+    /// The cost of the calls that were only counted since the last check.
+    fn counts(&mut self) -> f64 {
+        let mut calls = 0;
+        for method in &mut self.counted {
+            let now = SPANS.plain_calls(method.number);
+            method.calls = now - std::mem::replace(&mut method.last, now);
+            calls += method.calls;
+        }
+        calls as f64 * self.costs.count
+    }
+
+    /// The counted methods whose counts alone are too dear get their original IL when they are compiled again.
+    fn give_up(&mut self, most: f64, passed: f64) -> Vec<u32> {
+        let most = most / self.costs.count;
+        let mut given_up = Vec::new();
+        for method in &mut self.counted {
+            if method.calls as f64 <= most / 4.0 || method.is_given_up {
+                continue;
+            }
+            method.is_given_up = true;
+            SPANS.record_less(method.number, Recording::Nothing);
+            note(About::GivenUp, method.number, method.calls as f64, passed);
+            given_up.push(method.number);
+        }
+        given_up
+    }
+
+    fn count(&mut self, method: &Method, passed: f64) {
+        SPANS.record_less(method.number, Recording::Counts);
+        self.counted.push(Counted {
+            number: method.number,
+            last: SPANS.plain_calls(method.number),
+            calls: 0,
+            is_given_up: false,
+        });
+        note(About::Counted, method.number, method.spans, passed);
+    }
+}
+
+fn note(about: About, method: u32, calls: f64, passed: f64) {
+    let often = calls / passed.max(1.0) * 1e9;
+    notes::add(
+        about,
+        &SPANS.name(method),
+        format_args!("{often:.0} calls in a second of CPU time"),
+    );
+}
+
+/// The calls of a method with spans since the last check, and their cost in nanoseconds.
+struct Method {
+    number: u32,
+    spans: f64,
+    /// Those that were not lost.
+    kept: f64,
+    cost: f64,
+}
