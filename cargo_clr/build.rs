@@ -59,8 +59,11 @@ fn build(folder: &Path) -> PathBuf {
     for lock in [own.join("Cargo.lock"), own.join("../Cargo.lock")] {
         if lock.is_file() {
             println!("cargo:rerun-if-changed={}", lock.display());
-            if !folder.join("Cargo.lock").is_file() {
-                copy(&lock, &folder.join("Cargo.lock"));
+            // Cargo removes packages that are not needed from its copy.
+            let (copied, kept) = (folder.join("copied.lock"), folder.join("Cargo.lock"));
+            if !kept.is_file() || fs::read(&copied).ok() != fs::read(&lock).ok() {
+                copy(&lock, &kept);
+                copy(&lock, &copied);
             }
             break;
         }

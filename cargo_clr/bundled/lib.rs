@@ -1,18 +1,27 @@
 //! The library with the profilers of the command, which carries it in itself.
 
 use clr_profiler_tools::profilers::{
-    AllocProfiler, CallCounter, CpuSampler, ExceptionLogger, FaultInjector, GcMonitor, HeapSnapshot,
-    JitLogger, MethodTracer,
+    AllocProfiler, CallCounter, CoverageRecorder, CpuSampler, ExceptionLogger, FaultInjector, GcMonitor, HeapSnapshot,
+    JitLogger, LiveMonitor, MethodTracer,
 };
 
 clr_profiler::register!(
     AllocProfiler,
     CallCounter,
+    CoverageRecorder,
     CpuSampler,
     ExceptionLogger,
     FaultInjector,
     GcMonitor,
     HeapSnapshot,
     JitLogger,
-    MethodTracer
+    LiveMonitor,
+    MethodTracer,
+    // Next to another profiler: `verbs` and `top` of the command have these class ids.
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B01", AllocProfiler),
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B02", CpuSampler),
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B03", ExceptionLogger),
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B04", GcMonitor),
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B05", JitLogger),
+    notification(clsid = "A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B06", LiveMonitor),
 );

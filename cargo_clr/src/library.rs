@@ -19,7 +19,7 @@ const BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profilers"));
 pub(crate) const FOLDER: &str = "CARGO_CLR_LIBRARY_FOLDER";
 
 /// How the files begin.
-const NAME: &str = "libclr_tools-";
+pub(crate) const NAME: &str = "libclr_tools-";
 
 /// How old a library of another version of the command is when it is removed: a program may just be loading it.
 const AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -47,7 +47,7 @@ pub(crate) fn extract(clsid: &str, reader: Reader) -> Result<ProfilerLibrary> {
     let mut refused = Vec::new();
     for folder in folders(reader) {
         let path = folder.join(format!("{NAME}{:016x}{}", hash(), env::consts::DLL_SUFFIX));
-        let problem = match put(&folder, &path) {
+        let problem = match put(&folder, &path, BYTES) {
             Ok(()) => {
                 let library = ProfilerLibrary::new(&path, clsid)?;
                 // A folder of a file system that is mounted with `noexec` is found out by loading alone.
@@ -99,10 +99,26 @@ fn folders(reader: Reader) -> Vec<PathBuf> {
     folders
 }
 
+/// Writes data that the library reads when the program starts, to a folder of the library. The name has the hash of the data.
+pub(crate) fn share(data: &[u8], ending: &str, reader: Reader) -> Result<PathBuf> {
+    let mut refused = Vec::new();
+    for folder in folders(reader) {
+        let path = folder.join(format!("{NAME}{:016x}{ending}", hash_of(data)));
+        match put(&folder, &path, data) {
+            Ok(()) => return Ok(path),
+            Err(error) => refused.push(format!("\n  {}: {error}", folder.display())),
+        }
+    }
+    Err(Failure::new(format!(
+        "Data for the profiler could not be written to a folder. Set {FOLDER} to one. Tried:{}",
+        refused.concat()
+    )))
+}
+
 /// Writes the file under another name first, so that nobody sees half of it.
-fn put(folder: &Path, path: &Path) -> io::Result<()> {
+fn put(folder: &Path, path: &Path, data: &[u8]) -> io::Result<()> {
     create_folder(folder)?;
-    if fs::read(path).is_ok_and(|bytes| bytes == BYTES) && is_own(path)? {
+    if fs::read(path).is_ok_and(|bytes| bytes == data) && is_own(path)? {
         return Ok(());
     }
     let part = folder.join(format!(".{}.part", std::process::id()));
@@ -110,7 +126,7 @@ fn put(folder: &Path, path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     let mut file = options.open(&part)?;
-    let written = file.write_all(BYTES).and_then(|()| {
+    let written = file.write_all(data).and_then(|()| {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -181,8 +197,12 @@ pub(crate) fn user() -> u32 {
 }
 
 fn hash() -> u64 {
+    hash_of(BYTES)
+}
+
+fn hash_of(data: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    hasher.write(BYTES);
+    hasher.write(data);
     hasher.finish()
 }
 

@@ -3,15 +3,19 @@
 mod attach;
 mod child;
 mod cli;
+mod cover;
 mod doctor;
 mod library;
 mod new;
+mod next_to;
 mod outcome;
 mod package;
 mod process;
 mod ps;
+mod rules;
 mod run;
 mod tool;
+mod top;
 mod verbs;
 mod verify;
 
@@ -57,7 +61,11 @@ fn run_verb(verb: Verb) -> Result<ExitCode> {
         Verb::Alloc(options) => tool::run(&options),
         Verb::Heap(options) => tool::run(&options),
         Verb::Trace(options) => tool::run(&options),
+        Verb::Rules(options) => rules::check(&options),
         Verb::Patch(options) => tool::run(&options),
+        Verb::Top(options) => top::run(&options),
+        Verb::Cover(options) => cover::run(&options),
+        Verb::CoverMerge(options) => cover::merge(&options),
         Verb::Run(options) => run::run(&options),
         Verb::Attach(options) => attach::attach(&options),
         Verb::Ps(options) => ps::list(&options),

@@ -46,9 +46,9 @@ impl From<clr_profiler_launcher::Error> for Failure {
         use clr_profiler_launcher::Error;
         match error {
             // The path was given on the command line.
-            Error::NoSuchProgram { .. } | Error::ProgramIsFolder { .. } => {
-                Self::usage(error.to_string())
-            }
+            Error::NoSuchProgram { .. }
+            | Error::ProgramIsFolder { .. }
+            | Error::NotDotnet { .. } => Self::usage(error.to_string()),
             _ => Self::new(error.to_string()),
         }
     }

@@ -89,7 +89,7 @@ fn is_single_file(process: u32, mappings: &[PathBuf]) -> bool {
 }
 
 /// The program in a command line: the assembly after `dotnet exec`, or the executable.
-fn program(words: &[String]) -> String {
+pub(crate) fn program(words: &[String]) -> String {
     let is_host = words
         .first()
         .is_some_and(|word| process::is_named(Path::new(word), "dotnet"));

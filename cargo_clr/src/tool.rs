@@ -1,6 +1,6 @@
 //! Runs a program, or attaches, with a profiler of the command.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -8,25 +8,33 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
-use clr_profiler_launcher::{Attach, Launch};
+use clr_profiler_launcher::{Launch, Program};
 use serde_json::json;
 
 use crate::cli::{Profile, Subject};
 use crate::library::{self, Reader};
 use crate::outcome::{self, Failure, Result};
-use crate::{child, print, process};
+use crate::{child, next_to, print, process};
 
 /// A profiler of the library, and its settings.
 pub(crate) struct Tool {
     verb: &'static str,
     clsid: &'static str,
+    /// The class id as a notification profiler, if it only watches.
+    next_to: Option<&'static str>,
     /// The setting with the file of the results, and that file without an option.
     output: (&'static str, &'static str),
     settings: Vec<(&'static str, OsString)>,
+    /// Whether it also profiles the .NET programs that another program starts.
+    pub(crate) follows_children: bool,
     /// Why it cannot be attached.
     pub(crate) refuses_attach: Option<&'static str>,
-    /// How the results are opened.
+    /// How the results are opened, by the ending of the file: the first one that fits.
     pub(crate) viewers: &'static [(&'static str, &'static str)],
+    /// Variables of a program that is started, unless the user has set them.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// The ending of the chosen format, whatever the ending of the file is.
+    pub(crate) ending: Option<&'static str>,
 }
 
 /// The options of a verb that profiles.
@@ -44,11 +52,21 @@ impl Tool {
         Self {
             verb,
             clsid,
+            next_to: None,
             output,
             settings: Vec::new(),
+            follows_children: false,
             refuses_attach: None,
             viewers: &[],
+            environment: &[],
+            ending: None,
         }
+    }
+
+    /// It can be loaded next to another profiler, by this class id.
+    pub(crate) fn next_to(mut self, clsid: &'static str) -> Self {
+        self.next_to = Some(clsid);
+        self
     }
 
     pub(crate) fn set(mut self, name: &'static str, value: Option<impl Into<OsString>>) -> Self {
@@ -66,8 +84,12 @@ impl Tool {
 pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Result<ExitCode> {
     let subject = &profile.subject;
     let tool = profile.options.tool(subject)?;
-    let output = subject.output.as_deref();
-    let output = result_file(output.unwrap_or(Path::new(tool.output.1)), subject)?;
+    let output = match (&subject.output, tool.ending) {
+        (Some(output), _) => output.clone(),
+        (None, None) => PathBuf::from(tool.output.1),
+        (None, Some(ending)) => Path::new(tool.output.1).with_extension(ending),
+    };
+    let output = result_file(&output, subject)?;
     match subject.target.process {
         Some(process) => attach(&tool, subject, process, &output),
         None => start(&tool, subject, &output),
@@ -120,7 +142,7 @@ fn try_to_write(output: &Path) -> io::Result<()> {
 }
 
 /// Whether this user owns a process, as far as the system says so.
-fn is_ours(process: u32) -> bool {
+pub(crate) fn is_ours(process: u32) -> bool {
     process::user(process).is_none_or(|owner| owner == library::user())
 }
 
@@ -154,10 +176,37 @@ fn settings(
     settings
 }
 
+/// Whether a program is one of .NET, or to be refused: other programs are found by their names, as by a shell, or are files of other kinds.
+fn is_dotnet(program: &Path) -> bool {
+    let has_folder = program.components().count() > 1;
+    match Program::open(program) {
+        Err(clr_profiler_launcher::Error::NotDotnet { .. }) => false,
+        Err(clr_profiler_launcher::Error::NoSuchProgram { .. }) => {
+            has_folder || program.extension().is_some_and(|ending| ending == "dll")
+        }
+        _ => true,
+    }
+}
+
 /// How long a program is profiled to which the tool is attached.
 const DURATION: Duration = Duration::from_secs(10);
 
 fn start(tool: &Tool, subject: &Subject, output: &Path) -> Result<ExitCode> {
+    let code = start_with(tool, subject, output, |status, code| {
+        tell(tool, subject, output, status, code)?;
+        Ok(code)
+    });
+    code.map(ExitCode::from)
+}
+
+/// Starts the program, passes the state of the tool and the program's exit code to `tell` when it has ended, and returns the exit
+/// code of that.
+pub(crate) fn start_with(
+    tool: &Tool,
+    subject: &Subject,
+    output: &Path,
+    tell: impl FnOnce(&Status, u8) -> Result<u8>,
+) -> Result<u8> {
     let Some((program, arguments)) = subject.target.program.program.split_first() else {
         return Err(Failure::usage("There is no program to start."));
     };
@@ -168,18 +217,40 @@ fn start(tool: &Tool, subject: &Subject, output: &Path) -> Result<ExitCode> {
     for (name, value) in settings(tool, subject, output, &status.path) {
         launch.env(name, value);
     }
-    let command = launch.command()?;
+    for (name, value) in tool.environment {
+        if std::env::var_os(name).is_none() {
+            launch.env(name, value);
+        }
+    }
+    let command = match tool.follows_children && !is_dotnet(Path::new(program)) {
+        true => launch.any_command(),
+        false => launch.command(),
+    }?;
     clear(output)?;
     let code = child::run(command)?;
-    tell(tool, subject, output, &status, code)?;
-    Ok(ExitCode::from(match (code, status.error()) {
+    let code = tell(&status, code)?;
+    Ok(match (code, status.error()) {
         // The program has run, but not under the tool.
         (0, Some(_)) => Failure::FAILED,
         _ => code,
-    }))
+    })
 }
 
 fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result<ExitCode> {
+    attach_with(tool, subject, process, output, |status| {
+        tell(tool, subject, output, status, 0)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Attaches, and passes the state of the tool to `tell` when the results are complete.
+pub(crate) fn attach_with(
+    tool: &Tool,
+    subject: &Subject,
+    process: u32,
+    output: &Path,
+    tell: impl FnOnce(&Status) -> Result<ExitCode>,
+) -> Result<ExitCode> {
     if let Some(reason) = tool.refuses_attach {
         return Err(Failure::usage(reason));
     }
@@ -201,15 +272,13 @@ fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result
     }
     let data = data.into_string();
     let data = data.map_err(|_| Failure::usage("The path of the results is not UTF-8."))?;
-    let sent = Attach::new(process)
-        .profiler(library)
-        .client_data(data)
-        .send();
-    if let Err(error) = sent {
-        return Err(Failure::new(match status.error() {
-            Some(reason) => format!("The tool could not start in the process {process}: {reason}."),
-            None => error.to_string(),
-        }));
+    if let Err(error) = next_to::send(tool.verb, process, library, tool.next_to, &data) {
+        return Err(match status.error() {
+            Some(reason) => Failure::new(format!(
+                "The tool could not start in the process {process}: {reason}."
+            )),
+            None => error,
+        });
     }
     let duration = subject.duration.unwrap_or(DURATION);
     let begun = Instant::now();
@@ -231,12 +300,11 @@ fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result
         progress(tool, begun.elapsed(), duration);
         std::thread::sleep(Duration::from_millis(50));
     }
-    tell(tool, subject, output, &status, 0)?;
-    Ok(ExitCode::SUCCESS)
+    tell(&status)
 }
 
 /// How long the results may take after the time that was asked for.
-const GRACE: Duration = Duration::from_secs(60);
+pub(crate) const GRACE: Duration = Duration::from_secs(60);
 
 /// On a terminal, one line that changes.
 fn progress(tool: &Tool, elapsed: Duration, duration: Duration) {
@@ -265,22 +333,28 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
             "complete": status.has_ended(),
             "error": error,
             "said": status.said(),
+            "stays_loaded": status.stays_loaded_because(),
             "exit_code": code,
         });
         print(format!("{outcome}\n"))?;
         return Ok(());
     }
-    let ending = output
-        .extension()
-        .and_then(OsStr::to_str)
-        .unwrap_or_default();
-    let viewer = tool.viewers.iter().find(|(of, _)| *of == ending);
+    let name = match tool.ending {
+        Some(ending) => format!(".{ending}"),
+        None => output.to_string_lossy().into_owned(),
+    };
+    let is_of = |ending: &str| {
+        let stem = name.strip_suffix(ending);
+        stem.is_some_and(|stem| stem.ends_with('.'))
+    };
+    let viewer = tool.viewers.iter().find(|(ending, _)| is_of(ending));
     let mut line = match (&written, &error) {
         (_, Some(error)) => format!("{}: the tool could not start: {error}", tool.verb),
         (Some(about), None) => {
-            let how = viewer
-                .map(|(_, how)| format!("; {how}"))
-                .unwrap_or_default();
+            let how = match (about.len(), viewer) {
+                (0, _) => "; it is empty, because there was nothing to see".to_owned(),
+                (_, viewer) => viewer.map_or_else(String::new, |(_, how)| format!("; {how}")),
+            };
             format!(
                 "{}: wrote `{}` ({}){how}",
                 tool.verb,
@@ -304,8 +378,8 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
     if written.is_some() && error.is_none() && !status.has_ended() {
         line += "\nThe program ended without notice: the results are those of the last write.";
     }
-    if status.stays_loaded() {
-        line += "\nThe tool stays loaded in the process, without effect: the runtime does not let go of one of its features.";
+    if let Some(reason) = status.stays_loaded() {
+        line += &format!("\nThe tool stays loaded in the process{reason}.");
     }
     if io::stderr().is_terminal() {
         line.insert(0, '\r');
@@ -315,7 +389,8 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8
     Ok(())
 }
 
-fn size(bytes: u64) -> String {
+/// A size for people.
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1000 => format!("{bytes} bytes"),
         1000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
@@ -324,13 +399,13 @@ fn size(bytes: u64) -> String {
 }
 
 /// The file in which the tool says how it is.
-struct Status {
-    path: PathBuf,
+pub(crate) struct Status {
+    pub(crate) path: PathBuf,
 }
 
 impl Status {
     /// In the folder of the library, which the program can read.
-    fn new(library: &Path, mode: u32) -> Result<Self> {
+    pub(crate) fn new(library: &Path, mode: u32) -> Result<Self> {
         let folder = library.parent().unwrap_or(Path::new("/"));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.unwrap_or_default().as_nanos();
@@ -353,27 +428,45 @@ impl Status {
         text.lines().map(str::to_owned).collect()
     }
 
-    fn has_started(&self) -> bool {
+    pub(crate) fn has_started(&self) -> bool {
         self.lines().iter().any(|line| line == "started")
     }
 
-    fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.lines().iter().any(|line| line.starts_with("ended"))
     }
 
-    fn stays_loaded(&self) -> bool {
+    /// The runtime's error, if the tool has ended and was not detached.
+    fn stays_loaded_because(&self) -> Option<String> {
         let lines = self.lines();
-        lines.iter().any(|line| line == "ended, stays loaded")
+        let error = lines
+            .iter()
+            .find_map(|line| line.strip_prefix("ended, stays loaded: "));
+        error.map(str::to_owned)
     }
 
-    fn error(&self) -> Option<String> {
+    /// Why the tool stays loaded after its end: the rest of a sentence that says so.
+    pub(crate) fn stays_loaded(&self) -> Option<String> {
+        let error = self.stays_loaded_because()?;
+        Some(match &error {
+            error if error.contains("CORPROF_E_IRREVERSIBLE_INSTRUMENTATION_PRESENT") => {
+                ", without effect: no runtime lets go of a profiler that has changed methods or hooks calls".to_owned()
+            }
+            error if error.contains("CORPROF_E_IMMUTABLE_FLAGS_SET") => {
+                ", and writes nothing more: the runtime does not take back events that it grants at the start alone".to_owned()
+            }
+            error => format!(": {error}"),
+        })
+    }
+
+    pub(crate) fn error(&self) -> Option<String> {
         let lines = self.lines();
         let error = lines.iter().find_map(|line| line.strip_prefix("error: "));
         error.map(str::to_owned)
     }
 
     /// The lines of the tool for its user.
-    fn said(&self) -> Vec<String> {
+    pub(crate) fn said(&self) -> Vec<String> {
         let lines = self.lines();
         let said = lines.iter().filter_map(|line| line.strip_prefix("said: "));
         let mut so_far = lines.iter().rev();
@@ -386,7 +479,7 @@ impl Status {
     }
 
     /// Has the tool end before its time.
-    fn request_end(&self) {
+    pub(crate) fn request_end(&self) {
         let _ = fs::write(self.stop_file(), b"");
     }
 }

@@ -2,40 +2,68 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clr_profiler::patches::Faults;
+use clr_profiler::patches::{Faults, ManagedPatches};
 use clr_profiler_il::pattern::MethodPatterns;
 
-use crate::cli::{Alloc, Calls, Cpu, Exceptions, Gc, Heap, Log, Methods, Patch, Subject, Trace};
+use crate::cli::{
+    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Log, Methods, Patch, Stacks, Subject, Trace,
+};
 use crate::outcome::{self, Failure, Result};
+use crate::rules;
 use crate::tool::{Profiles, Tool, result_file};
 
-/// How stacks are opened, by the ending of the file.
+/// How stacks are opened, by the ending of the file: the first one that fits.
 const STACKS: &[(&str, &str)] = &[
     ("svg", "open it in a browser"),
+    ("pb.gz", "open it with `go tool pprof -http=: FILE`"),
+    ("pprof", "open it with `go tool pprof -http=: FILE`"),
+    ("firefox.json", "load it at https://profiler.firefox.com"),
     ("json", "open it at https://www.speedscope.app"),
+    ("otlp", "send it to a collector at /v1development/profiles"),
     ("folded", "each line is a stack"),
 ];
 
+impl Stacks {
+    /// Has the tool write this format, to a file with the ending of it unless another one is given.
+    fn apply(&self, mut tool: Tool, setting: &'static str) -> Tool {
+        tool.viewers = STACKS;
+        let Some(format) = self.format else {
+            return tool;
+        };
+        let (name, ending) = match format {
+            Format::Svg => ("svg", "svg"),
+            Format::Pprof => ("pprof", "pb.gz"),
+            Format::Firefox => ("firefox", "firefox.json"),
+            Format::Speedscope => ("speedscope", "json"),
+            Format::Otlp => ("otlp", "otlp"),
+            Format::Folded => ("folded", "folded"),
+            Format::Table => ("table", "txt"),
+        };
+        tool.ending = Some(ending);
+        tool.set(setting, Some(name))
+    }
+}
+
 impl Profiles for Cpu {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        let mut tool = Tool::new(
+        let tool = Tool::new(
             "cpu",
             "B859E288-AEB7-4E25-98DD-4D6A1B242B70",
             ("CPU_SAMPLER_OUTPUT", "cpu.svg"),
         )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B02")
         .set(
             "CPU_SAMPLER_INTERVAL",
             self.interval.map(|interval| interval.to_string()),
         )
-        .flag("CPU_SAMPLER_INTERRUPT", self.interrupt)
+        .flag("CPU_SAMPLER_SUSPEND", self.suspend)
         .flag("CPU_SAMPLER_WALL", self.wall)
         .flag("CPU_SAMPLER_THREADS", self.threads)
         .flag("CPU_SAMPLER_LINES", self.lines.lines);
-        tool.viewers = STACKS;
-        Ok(tool)
+        Ok(self.stacks.apply(tool, "CPU_SAMPLER_FORMAT"))
     }
 }
 
@@ -46,6 +74,7 @@ impl Profiles for Gc {
             "0FC6B97D-3335-4EF1-B21E-308F717146F4",
             ("GC_MONITOR_OUTPUT", "gc.txt"),
         )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B04")
         .flag("GC_MONITOR_SURVIVORS", self.survivors)
         .flag("GC_MONITOR_JSON", self.lines_as_json))
     }
@@ -53,36 +82,52 @@ impl Profiles for Gc {
 
 impl Profiles for Exceptions {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        Ok(Tool::new(
+        let tool = Tool::new(
             "exceptions",
             "282F8859-F66D-4168-A257-F3B6BF218ABF",
             ("EXCEPTION_LOGGER_OUTPUT", "exceptions.txt"),
         )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B03")
         .set("EXCEPTION_LOGGER_FILTER", self.filter.as_ref())
         .set(
             "EXCEPTION_LOGGER_DEPTH",
             self.depth.map(|depth| depth.to_string()),
         )
-        .flag("EXCEPTION_LOGGER_LINES", self.lines.lines))
+        .flag("EXCEPTION_LOGGER_LINES", self.lines.lines);
+        Ok(self.stacks.apply(tool, "EXCEPTION_LOGGER_FORMAT"))
     }
 }
 
 impl Profiles for Log {
-    fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        Ok(Tool::new(
+    fn tool(&self, subject: &Subject) -> Result<Tool> {
+        let jitdump = self.jitdump.as_deref().map(|folder| -> Result<PathBuf> {
+            let folder = std::path::absolute(folder).map_err(outcome::io("find", folder))?;
+            // Tried with the file of another process, because the id of this one is not known yet.
+            result_file(&folder.join("jit-0.dump"), subject)?;
+            Ok(folder)
+        });
+        let mut tool = Tool::new(
             "log",
             "DF63A541-5A33-4611-8829-F4E495985EE3",
             ("JIT_LOGGER_OUTPUT", "methods.txt"),
         )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B05")
         .set("JIT_LOGGER_METHODS", patterns(&self.methods)?)
         .flag("JIT_LOGGER_LINES", self.lines.lines)
-        .flag("JIT_LOGGER_SUMMARY", self.summary))
+        .flag("JIT_LOGGER_SUMMARY", self.summary)
+        .flag("JIT_LOGGER_PERF_MAP", self.perf_map)
+        .set("JIT_LOGGER_JITDUMP", jitdump.transpose()?);
+        if self.perf_map {
+            // Otherwise code is in a file in memory, in which perf looks for no names of a map.
+            tool.environment = &[("DOTNET_EnableWriteXorExecute", "0")];
+        }
+        Ok(tool)
     }
 }
 
 impl Profiles for Calls {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        let mut tool = Tool::new(
+        let tool = Tool::new(
             "calls",
             "5C0B3F6E-7F0D-4C38-9E0A-6D2F4B8A1E57",
             ("CALL_COUNTER_OUTPUT", "calls.txt"),
@@ -91,7 +136,7 @@ impl Profiles for Calls {
         .set("CALL_COUNTER_SORT", self.sort.map(|sort| sort.name()))
         .flag("CALL_COUNTER_INLINE", self.inline)
         .flag("CALL_COUNTER_NO_TIMES", self.no_times);
-        tool.viewers = STACKS;
+        let mut tool = self.stacks.apply(tool, "CALL_COUNTER_FORMAT");
         tool.refuses_attach = Some(
             "Calls cannot be counted in a running program: the runtime grants the hooks of calls only at its start. Start \
              the program with `cargo clr calls -- App.dll`, or sample it with `cargo clr cpu -p PID`.",
@@ -102,18 +147,18 @@ impl Profiles for Calls {
 
 impl Profiles for Alloc {
     fn tool(&self, subject: &Subject) -> Result<Tool> {
-        let mut tool = Tool::new(
+        let tool = Tool::new(
             "alloc",
             "E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68",
             ("ALLOC_PROFILER_OUTPUT", "allocations.txt"),
         )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B01")
         .flag(
             "ALLOC_PROFILER_SAMPLED",
             self.sampled || subject.target.process.is_some(),
         )
         .flag("ALLOC_PROFILER_SURVIVAL", self.survival);
-        tool.viewers = STACKS;
-        Ok(tool)
+        Ok(self.stacks.apply(tool, "ALLOC_PROFILER_FORMAT"))
     }
 }
 
@@ -165,46 +210,68 @@ impl Profiles for Trace {
             ("METHOD_TRACER_OUTPUT", "trace.json"),
         )
         .set("METHOD_TRACER_METHODS", patterns(&self.methods)?)
+        .set("METHOD_TRACER_RULES", rules::setting(&self.rules, subject)?)
+        .set("METHOD_TRACER_CONVENTIONS", self.conventions.as_ref())
         .set("METHOD_TRACER_SUMMARY", summary)
         .set(
-            "METHOD_TRACER_LIMIT",
-            self.limit.map(|limit| limit.to_string()),
+            "METHOD_TRACER_MAX_SIZE",
+            self.max_size.map(|size| size.to_string()),
+        )
+        .set(
+            "METHOD_TRACER_BUDGET",
+            self.budget.map(|percent| percent.to_string()),
         )
         .set("METHOD_TRACER_OTLP", self.otlp.as_ref())
         .flag("METHOD_TRACER_ARGUMENTS", self.arguments);
-        tool.viewers = &[(
-            "json",
-            "open it at https://ui.perfetto.dev or chrome://tracing",
-        )];
+        tool.viewers = &[("json", "open it at https://ui.perfetto.dev")];
         Ok(tool)
     }
 }
 
 impl Profiles for Patch {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        let faults =
-            std::path::absolute(&self.faults).map_err(outcome::io("find", &self.faults))?;
-        let text = fs::read_to_string(&faults).map_err(|error| {
-            Failure::usage(format!(
-                "The file of faults `{}` cannot be read: {error}.",
-                faults.display()
-            ))
-        })?;
-        check_faults(&text).map_err(|(line, column, problem)| {
-            let file = self.faults.display();
-            Failure::usage(format!("{file}:{line}:{column}: {problem}."))
-        })?;
+        let faults = self.faults.as_deref().map(checked_faults).transpose()?;
+        let mut patches = Vec::new();
+        for file in &self.patches {
+            let path = std::path::absolute(file).map_err(outcome::io("find", file))?;
+            ManagedPatches::open(&path).map_err(|error| Failure::usage(format!("{error}.")))?;
+            patches.push(path);
+        }
+        let joined = std::env::join_paths(&patches);
+        let joined = joined
+            .map_err(|error| Failure::usage(format!("The path of a file of patches: {error}.")))?;
         Ok(Tool::new(
             "patch",
             "9B6C1E52-3F0D-4D8A-A7C4-2E51D08B7F36",
             ("FAULT_INJECTOR_OUTPUT", "patch.txt"),
         )
-        .set("FAULT_INJECTOR_FAULTS", Some(faults)))
+        .set("FAULT_INJECTOR_FAULTS", faults)
+        .set(
+            "FAULT_INJECTOR_PATCHES",
+            (!patches.is_empty()).then_some(joined),
+        )
+        .flag("FAULT_INJECTOR_ALL_CALLERS", self.all_callers))
     }
 }
 
+/// The absolute path of a file of faults without mistakes.
+fn checked_faults(file: &Path) -> Result<PathBuf> {
+    let faults = std::path::absolute(file).map_err(outcome::io("find", file))?;
+    let text = fs::read_to_string(&faults).map_err(|error| {
+        Failure::usage(format!(
+            "The file of faults `{}` cannot be read: {error}.",
+            faults.display()
+        ))
+    })?;
+    check_faults(&text).map_err(|(line, column, problem)| {
+        let file = file.display();
+        Failure::usage(format!("{file}:{line}:{column}: {problem}."))
+    })?;
+    Ok(faults)
+}
+
 /// The patterns, with a file as an absolute path, because the program may have another folder.
-fn patterns(methods: &Methods) -> Result<Option<OsString>> {
+pub(crate) fn patterns(methods: &Methods) -> Result<Option<OsString>> {
     let Some(text) = &methods.methods else {
         return Ok(None);
     };

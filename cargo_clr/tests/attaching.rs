@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use clr_profiler_launcher::{Attach, ProfilerLibrary};
 use clr_profiler_tests::{Folder, Running, Runtime, profilee, runtimes, runtimes_where};
 
 use crate::command::{clr, stderr, stdout, text};
+use crate::doctor::library;
 
 /// The program works while the command profiles it. Returns the message of the command.
 fn attached(runtime: &Runtime, verb: &[&str], output: &Path) -> (String, Option<i32>) {
@@ -97,9 +99,16 @@ fn exceptions() {
 fn log() {
     for runtime in runtimes() {
         let folder = Folder::new();
-        let (told, code) = attached(runtime, &["log"], &folder.path("log.txt"));
+        let words = ["log", "--perf-map"];
+        let (told, code) = attached(runtime, &words, &folder.path("log.txt"));
         assert_eq!(code, Some(0), "{told}");
         assert!(!told.contains("stays loaded"), "{told}");
+        let map = told.split('`').find(|part| part.starts_with("/tmp/perf-"));
+        let map = map.unwrap_or_else(|| panic!("{told}"));
+        let names = std::fs::read_to_string(map).unwrap();
+        std::fs::remove_file(map).unwrap();
+        // Compiled before.
+        assert!(names.contains(" Hot.Program.Work()\n"), "{names}");
     }
 }
 
@@ -161,6 +170,111 @@ fn patch() {
             table.contains("return 0 in 100 % of Hot.Program.Own"),
             "{table}"
         );
+    }
+}
+
+/// A tool that changes methods stays loaded. Those that only watch are loaded next to it, where the runtime can do that.
+#[test]
+fn tools_are_attached_next_to_one_that_stays() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let launch = runtime.launch(&profilee("Hot"), &[]);
+        let mut program = Running::start(launch.command().unwrap());
+        assert_eq!(program.line(), "ready");
+        let process = program.id().to_string();
+        // The program works until the command has ended.
+        let mut attach = |verb: &[&str], file: &str| {
+            let output = folder.path(file);
+            let output = output.to_str().unwrap();
+            let limits = ["-p", &process, "--duration", "500ms", "-o", output];
+            let mut command = clr(&[verb, &limits].concat());
+            let child = command.stdout(Stdio::null()).stderr(Stdio::piped());
+            let child = child.spawn().unwrap();
+            let child = std::thread::spawn(move || child.wait_with_output().unwrap());
+            while !child.is_finished() {
+                assert!(program.ask("run").starts_with("ran "));
+            }
+            let told = child.join().unwrap();
+            (stderr(&told), told.status.code())
+        };
+        let trace = ["trace", "--methods", "Hot.Program.Work"];
+        let (told, code) = attach(&trace, "trace.json");
+        assert_eq!(code, Some(0), "{told}");
+        assert!(
+            told.contains("no runtime lets go of a profiler that has changed methods"),
+            "{told}"
+        );
+        for verb in ["cpu", "gc", "exceptions", "log", "alloc"] {
+            let file = format!("{verb}.txt");
+            let (told, code) = attach(&[verb], &file);
+            if runtime.major < 5 {
+                assert_eq!(code, Some(1), "{told}");
+                for part in [
+                    "has a profiler already: `",
+                    "an earlier or a running verb",
+                    ".NET Core 3.1 takes one",
+                    "`cargo clr ",
+                ] {
+                    assert!(told.contains(part), "{part}: {told}");
+                }
+            } else {
+                assert_eq!(code, Some(0), "{verb}: {told}");
+                assert!(told.contains(&format!("{verb}: wrote `")), "{told}");
+                assert!(!told.contains("stays loaded"), "{told}");
+            }
+        }
+        if runtime.major >= 5 {
+            let table = text(&folder, "cpu.txt");
+            assert!(table.contains("with callees"), "{table}");
+        }
+        let (told, code) = attach(&trace, "again.json");
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains("one profiler that changes methods"), "{told}");
+    }
+}
+
+/// The runtime refuses a detach until it has started the tool, which takes longer than the tool's time here. Those with a
+/// session of the runtime's tracing take longest.
+#[test]
+fn a_tool_whose_time_is_over_before_its_start_leaves() {
+    let tools = [
+        ("E1A9C1D4-52F3-4B0B-A0C6-3B1F7C9D2E68", "ALLOC_PROFILER", 5),
+        (
+            "282F8859-F66D-4168-A257-F3B6BF218ABF",
+            "EXCEPTION_LOGGER",
+            3,
+        ),
+    ];
+    for runtime in runtimes() {
+        for (clsid, tool, _) in tools.iter().filter(|(.., since)| runtime.major >= *since) {
+            let folder = Folder::new();
+            let launch = runtime.launch(&profilee("Hot"), &[]);
+            let mut program = Running::start(launch.command().unwrap());
+            assert_eq!(program.line(), "ready");
+            let (status, output) = (folder.path("status"), folder.path("output"));
+            std::fs::write(&status, "").unwrap();
+            let settings = format!(
+                "{tool}_OUTPUT={}\0CLR_TOOL_STATUS={}\0{tool}_SAMPLED=1\0CLR_TOOL_DURATION=0\0",
+                output.display(),
+                status.display(),
+            );
+            let library = ProfilerLibrary::new(library(), *clsid).unwrap();
+            let mut attach = Attach::new(program.id());
+            attach
+                .profiler(library)
+                .client_data(settings)
+                .send()
+                .unwrap();
+            let begun = Instant::now();
+            let told = loop {
+                assert!(program.ask("run").starts_with("ran 93100300 "));
+                let told = text(&folder, "status");
+                if told.contains("ended") || begun.elapsed() > Duration::from_secs(60) {
+                    break told;
+                }
+            };
+            assert!(told.ends_with("ended, detaches\n"), "{tool}: {told}");
+        }
     }
 }
 

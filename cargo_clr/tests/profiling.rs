@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use clr_profiler_tests::{Finished, Folder, Runtime, profilee, runtimes};
+use clr_profiler_tests::{Finished, Folder, Running, Runtime, profilee, runtimes};
 use serde_json::Value;
 
 use crate::command::{clr, clr_on, sample, stderr, stdout, text};
@@ -166,7 +166,10 @@ fn patch() {
                 .lines()
                 .find_map(|line| line.strip_prefix("patch: ")?.split_once(" faults in "));
             let (hits, of) = counts.unwrap_or_else(|| panic!("{told}"));
-            assert_eq!(of, "100000 calls of 1 methods", "{told}");
+            assert_eq!(
+                of, "100000 calls of 1 methods; 1 patched for all callers",
+                "{told}"
+            );
             let hits: i64 = hits.parse().unwrap();
             assert!((49_000..51_000).contains(&hits), "{told}");
             let expected = format!("ran {} in ", 93_100_300 - 430 * hits);
@@ -179,6 +182,41 @@ fn patch() {
             hits
         };
         assert_eq!(once(), once());
+    }
+}
+
+/// At the calls in the program, or for all callers: the line says which.
+#[test]
+fn patches_in_csharp_are_applied() {
+    let patches = profilee("ManagedPatched/Core");
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let output = folder.path("patch.txt");
+        let [given, file] = [&patches, &output].map(|path| path.to_str().unwrap());
+        for (words, times, said) in [
+            (
+                &["patch", "--patches", given, "-o", file][..],
+                "times 2001 now now now now",
+                " calls patched, in ",
+            ),
+            (
+                &["patch", "--patches", given, "--all-callers", "-o", file],
+                "times 2001 2001 2001 2001 2001",
+                "patch: 3 patched for all callers, ",
+            ),
+        ] {
+            let command = clr_on(runtime, words, &profilee("CorePatched"), &[]);
+            let finished = Finished::of(command);
+            let told = finished.stderr;
+            assert_eq!(finished.status.code(), Some(6), "{told}");
+            let lines: Vec<&str> = finished.stdout.lines().collect();
+            assert_eq!(lines.first(), Some(&times), "{words:?} {told}");
+            assert_eq!(lines.last(), Some(&"wrong 0"), "{words:?} {told}");
+            assert!(told.contains(said), "{words:?} {told}");
+            let table = fs::read_to_string(&output).unwrap();
+            let is_by_address = table.contains("System.DateTime.get_UtcNow() (by addresses)\n");
+            assert_eq!(is_by_address, words.contains(&"--all-callers"), "{table}");
+        }
     }
 }
 
@@ -202,6 +240,54 @@ fn a_patched_program_that_crashes_has_its_line() {
         );
         let counts = told.lines().filter(|line| line.contains(" faults in "));
         assert_eq!(counts.count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn a_trace_without_a_call_says_so() {
+    for runtime in runtimes() {
+        for (method, is_called) in [("get_Cents", false), ("ToString", true)] {
+            let folder = Folder::new();
+            let method = format!("Shop.Money.{method}");
+            let file = folder.path("trace.json");
+            let words = ["trace", "--methods", &method, "-o", file.to_str().unwrap()];
+            let told = stderr(&clr_on(runtime, &words, &sample(), &[]).output().unwrap());
+            let is_told = told.contains("no call of a traced method was recorded");
+            assert_eq!(is_told, !is_called, "{method}: {told}");
+        }
+    }
+}
+
+/// Of assemblies of .NET, which `trace` and `patch` change only by their names.
+#[test]
+fn patterns_without_the_assembly_are_said() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("results"));
+        fs::write(&faults, "delay 1 ms in 1 % of System.Console.WriteLine\n").unwrap();
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        for words in [
+            ["trace", "--methods", "System.Console.WriteLine", "-o", file],
+            ["patch", "--faults", given, "-o", file],
+        ] {
+            let told = stderr(&clr_on(runtime, &words, &sample(), &[]).output().unwrap());
+            let hint = "need their names, `ASSEMBLY!System.Console.WriteLine`";
+            assert!(told.contains(hint), "{words:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_result_that_a_method_cannot_have_is_said() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("patch.txt"));
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        let words = ["patch", "--faults", given, "-o", file];
+        fs::write(&faults, "return 0 in 100 % of Shop.Store.Inventory\n").unwrap();
+        let told = stderr(&clr_on(runtime, &words, &sample(), &[]).output().unwrap());
+        assert!(told.contains("it cannot be `0`"), "{told}");
+        assert!(told.contains("patch: 0 faults in 1 calls"), "{told}");
     }
 }
 
@@ -270,6 +356,7 @@ fn mistakes_are_found_before_the_program_starts() {
     fs::write(folder.path("faults"), "\nfrobnicate\n").unwrap();
     fs::write(folder.path("calls"), "delay 1 ms in 1 % of A::B\n").unwrap();
     fs::write(folder.path("patterns"), "A.B\n C/D.E\n").unwrap();
+    fs::write(folder.path("rules.yaml"), "rules:\n  - methods: A.B(\n").unwrap();
     let before = folder.listing();
     let program = program.to_str().unwrap();
     for (words, part) in [
@@ -298,17 +385,35 @@ fn mistakes_are_found_before_the_program_starts() {
             &["trace", "--otlp", "https://localhost/", "--", program],
             "plain HTTP",
         ),
-        (&["trace", "--limit", "0", "--", program], "1..=1000000"),
+        (&["trace", "--max-size", "0", "--", program], "1..=1000000"),
         (
             &["trace", "--summary", "/no/folder/x", "--", program],
             "/no/folder",
         ),
+        (
+            &["trace", "--rules", "rules.yaml", "--", program],
+            "rules.yaml:2:18: ",
+        ),
+        (&["rules", "rules.yaml"], "rules.yaml:2:18: "),
+        (&["rules", "/no/file"], "/no/file"),
         (&["patch", "--", program], "--faults"),
         (
             &["patch", "--faults", "/no/file", "--", program],
             "/no/file",
         ),
         (&["patch", "--faults", "folder", "--", program], "folder"),
+        (&["patch", "--patches", "file", "--", program], "file"),
+        (
+            &[
+                "patch",
+                "--faults",
+                "faults",
+                "--all-callers",
+                "--",
+                program,
+            ],
+            "--patches",
+        ),
         (
             &["patch", "--faults", "faults", "--", program],
             "faults:2:1: `frobnicate` is no fault",
@@ -390,6 +495,33 @@ fn old_results_are_removed() {
         let output = clr_on(runtime, &words, &sample(), &[]).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(!fs::read_to_string(&file).unwrap().contains("old"));
+    }
+}
+
+/// A program that is killed leaves the results of the last write, or none, but not those of an earlier run.
+#[test]
+fn a_killed_run_leaves_no_old_results() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("cpu.txt");
+        fs::write(&file, "old").unwrap();
+        let words = ["cpu", "-o", file.to_str().unwrap()];
+        let command = clr_on(runtime, &words, &profilee("Hot"), &[]);
+        let mut program = Running::start(command);
+        assert_eq!(program.line(), "ready");
+        let id = program.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+        let kill = Command::new("kill").args(["-9", children.trim()]).status();
+        assert!(kill.unwrap().success(), "{children}");
+        let finished = program.finish();
+        assert_eq!(finished.status.code(), Some(128 + 9), "{}", finished.stderr);
+        let left = fs::read_to_string(&file).unwrap_or_default();
+        assert!(!left.contains("old"), "{left}");
+        let told = finished.stderr;
+        assert!(
+            told.contains("cpu: nothing was written") || told.contains("ended without notice"),
+            "{told}"
+        );
     }
 }
 

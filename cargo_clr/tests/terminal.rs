@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use clr_profiler_tests::Folder;
+use clr_profiler_tests::{Folder, Running, profilee, runtimes};
 
-use crate::command::{clr, sample, stderr, stdout};
+use crate::command::{clr, library_folder, sample, stderr, stdout};
 
 const COMMAND: &str = env!("CARGO_BIN_EXE_cargo-clr");
 
@@ -44,6 +44,20 @@ fn long_work_shows_its_progress_on_a_terminal() {
     assert!(told.contains("\rverify: 1 of 1 files"), "{told:?}");
     let output = clr(&["verify", sample().to_str().unwrap()]).output();
     assert_eq!(stderr(&output.unwrap()), "");
+
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let launch = runtime.launch(&profilee("Hot"), &[]);
+        let mut program = Running::start(launch.command().unwrap());
+        assert_eq!(program.line(), "ready");
+        let (process, file) = (program.id(), folder.path("gc.txt"));
+        let words = format!("gc -p {process} --duration 1 -o '{}'", file.display());
+        let library = library_folder();
+        let variables = [("CARGO_CLR_LIBRARY_FOLDER", library.to_str().unwrap())];
+        let told = on_terminal(&words, &variables);
+        assert!(told.contains("\rgc: 0 s of 1 s "), "{told:?}");
+        assert!(told.contains("\rgc: wrote `"), "{told:?}");
+    }
 }
 
 /// As a shell does after the key: it calls the function with the words so far.
@@ -58,10 +72,7 @@ fn a_shell_completes_verbs_and_options() {
     .unwrap();
     for (words, expected) in [
         (&["cargo-clr", "ex"][..], &["exceptions"][..]),
-        (
-            &["cargo-clr", "cpu", "--inte"],
-            &["--interval", "--interrupt"],
-        ),
+        (&["cargo-clr", "cpu", "--sus"], &["--suspend"]),
         (
             &["cargo-clr", "calls", "--sort", ""],
             &["own", "total", "calls"],

@@ -4,9 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValue;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
+
+use crate::cover::{Cover, CoverMerge};
+
+mod tools;
+
+pub(crate) use tools::{
+    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Log, Methods, Patch, Stacks, Trace,
+};
 
 /// Profiles .NET programs, and says why a profiler was not loaded.
 #[derive(Debug, Parser)]
@@ -23,7 +30,7 @@ Examples:
 
 Exit codes: that of the program, if it was started; otherwise 0 for success, 1 for a failure, 2 for a \
 wrong command line. A program that a signal ends gives 128 and the number of the signal. `doctor` ends \
-with 3 if it has found a fault, `verify` if a method was refused."
+with 3 if it has found a fault, `verify` if a method was refused, `cover` if a threshold was missed."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -32,7 +39,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Shows where processor time goes: a flame graph, a table, or a file for speedscope
+    /// Shows where processor time goes: a flame graph, a table, or a file for pprof and other viewers
     Cpu(Profile<Cpu>),
     /// Writes a line for each garbage collection
     Gc(Profile<Gc>),
@@ -48,8 +55,16 @@ pub(crate) enum Verb {
     Heap(Profile<Heap>),
     /// Records each call as a span, for Perfetto and OpenTelemetry
     Trace(Profile<Trace>),
-    /// Gives methods exceptions, delays and results in a share of their calls
+    /// Checks rules for spans, and writes them in the form that the tracer reads
+    Rules(Rules),
+    /// Changes methods: patches in C#, or exceptions, delays and results in a share of their calls
     Patch(Profile<Patch>),
+    /// Shows the hot methods, threads, allocations, collections and exceptions of a running program, live
+    Top(Top),
+    /// Measures which lines and branches run: lcov, Cobertura, JSON, HTML
+    Cover(Box<Profile<Cover>>),
+    /// Adds up the coverage of several runs
+    CoverMerge(CoverMerge),
     /// Starts a program under a profiler of yours
     Run(Run),
     /// Loads a profiler of yours into a running program
@@ -87,7 +102,7 @@ pub(crate) struct Subject {
     /// End after this time, such as 30, 1.5 or 200ms; with -p it is 10 s without this option
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) duration: Option<Duration>,
-    /// Write the results to this file
+    /// Write the results to this file; without this option to one in the current folder, which the last line names
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -131,204 +146,20 @@ pub(crate) struct Json {
     pub(crate) json: bool,
 }
 
-/// Places in source files.
-#[derive(Debug, Args)]
-pub(crate) struct Lines {
-    /// Show files and lines of methods whose assemblies have a PDB
-    #[arg(long)]
-    pub(crate) lines: bool,
-}
-
-/// The format of stacks is that of the file's name.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The ending of the output's name is the format: .svg is a flame graph for a browser, .json is for \
-https://www.speedscope.app, .folded is a stack a line, anything else a table.
-
-Examples:
-  cargo clr cpu -- App.dll
-  cargo clr cpu -p 4711 --duration 30 -o cpu.json")]
-pub(crate) struct Cpu {
-    /// The time between two samples in microseconds
-    #[arg(long, value_name = "MICROSECONDS", value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
-    pub(crate) interval: Option<u64>,
-    /// Interrupt each thread by its own processor time instead of suspending the program, which is not biased (Linux)
-    #[arg(long, conflicts_with = "wall")]
-    pub(crate) interrupt: bool,
-    /// Count the time of threads that wait, too
-    #[arg(long)]
-    pub(crate) wall: bool,
-    /// Each stack begins with its thread
-    #[arg(long)]
-    pub(crate) threads: bool,
-    #[command(flatten)]
-    pub(crate) lines: Lines,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo clr gc -p 4711 --duration 60 -o gc.txt")]
-pub(crate) struct Gc {
-    /// Also the bytes of the objects that survive, for which concurrent collections are switched off
-    #[arg(long, conflicts_with = "process")]
-    pub(crate) survivors: bool,
-    /// Write a JSON object a line
-    #[arg(long)]
-    pub(crate) lines_as_json: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo clr exceptions --filter IOException -- App.dll")]
-pub(crate) struct Exceptions {
-    /// Only exceptions whose types contain this text
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) filter: Option<String>,
-    /// How many frames of a stack are written
-    #[arg(long, value_name = "FRAMES")]
-    pub(crate) depth: Option<u32>,
-    #[command(flatten)]
-    pub(crate) lines: Lines,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo clr log --methods 'Shop.*::*' -o methods.txt -- App.dll")]
-pub(crate) struct Log {
-    #[command(flatten)]
-    pub(crate) methods: Methods,
-    #[command(flatten)]
-    pub(crate) lines: Lines,
-    /// A table of assemblies at the end
-    #[arg(long)]
-    pub(crate) summary: bool,
-}
-
-/// The one syntax of patterns.
-#[derive(Debug, Args)]
-pub(crate) struct Methods {
-    /// Only methods that match these patterns, or those in a file: @FILE
-    #[arg(long, value_name = "PATTERNS")]
-    pub(crate) methods: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Needs the start of the program: a runtime grants hooks of calls only then.
+Keys: 1 to 5 or Tab choose a table, the arrows and Page Up and Down scroll, t orders methods by their time with callees, s shows \
+the sums since the beginning, p pauses, q leaves. The program continues without a profiler.
 
 Example:
-  cargo clr calls --sort total -- App.dll")]
-pub(crate) struct Calls {
-    #[command(flatten)]
-    pub(crate) methods: Methods,
-    /// The column by which the table is ordered
-    #[arg(long)]
-    pub(crate) sort: Option<Sort>,
-    /// Let the runtime inline methods, which are then not counted
-    #[arg(long)]
-    pub(crate) inline: bool,
-    /// Count without a clock
-    #[arg(long)]
-    pub(crate) no_times: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
-    Own,
-    Total,
-    Calls,
-}
-
-impl Sort {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::Total => "total",
-            Self::Calls => "calls",
-        }
-    }
-}
-
-impl ValueEnum for Sort {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Own, Self::Total, Self::Calls]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Without --sampled each object is counted, which needs the start of the program. With -p the runtime's \
-own samples are counted, which .NET 5 and newer have.
-
-Example:
-  cargo clr alloc -p 4711 --duration 30 -o allocations.svg")]
-pub(crate) struct Alloc {
-    /// Count the runtime's own samples, one for each 100 kB
-    #[arg(long)]
-    pub(crate) sampled: bool,
-    /// How much of each type survives collections
-    #[arg(long, conflicts_with_all = ["sampled", "process"])]
-    pub(crate) survival: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-An output with the ending .heapsnapshot is for the memory page of the developer tools of Chromium, \
-anything else a table.
-
-Example:
-  cargo clr heap --after 5 -o heap.txt --path Shop.Cart -- App.dll")]
-pub(crate) struct Heap {
-    /// Show the path from a root to an object of this type, in a table
-    #[arg(long, value_name = "TYPE")]
-    pub(crate) path: Option<String>,
-    /// Record after this time, instead of at the end
-    #[arg(long, value_name = "SECONDS", value_parser = duration)]
-    pub(crate) after: Option<Duration>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Open the output at https://ui.perfetto.dev or chrome://tracing. Asynchronous methods are spans until their tasks are complete.
-
-Examples:
-  cargo clr trace --methods 'Shop.**' -- App.dll
-  cargo clr trace -p 4711 --duration 30 --otlp http://localhost:4318/v1/traces")]
-pub(crate) struct Trace {
-    #[command(flatten)]
-    pub(crate) methods: Methods,
-    /// Record `this` and the arguments of each call
-    #[arg(long)]
-    pub(crate) arguments: bool,
-    /// Also write a table of calls and times by method, and the refusals, to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) summary: Option<PathBuf>,
-    /// Take no more calls beyond this size; 64 without this option
-    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub(crate) limit: Option<u64>,
-    /// Send the spans to an OpenTelemetry collector, too: http://localhost:4318/v1/traces
-    #[arg(long, value_name = "URL", value_parser = collector)]
-    pub(crate) otlp: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A fault is a line of the file: `throw`, `delay` or `return` in a share of the calls of methods. The seed chooses the calls, so a \
-program with one thread has the same faults in each run:
-
-  seed 42
-  throw System.TimeoutException \"no answer\" in 5 % of Shop.Gateway.Pay
-  delay 200 ms in 1 % of Shop.Db.*
-  return 0 in 10 % of Shop.Stock.Count
-
-Examples:
-  cargo clr patch --faults faults.txt -- App.dll
-  cargo clr patch --faults faults.txt -p 4711 --duration 30")]
-pub(crate) struct Patch {
-    /// The file with the faults
-    #[arg(long, value_name = "FILE")]
-    pub(crate) faults: PathBuf,
+  cargo clr top 4711")]
+pub(crate) struct Top {
+    /// The process
+    #[arg(value_name = "PID")]
+    pub(crate) process: u32,
+    /// The time between two updates
+    #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "1")]
+    pub(crate) period: Duration,
 }
 
 #[derive(Debug, Args)]
@@ -451,6 +282,23 @@ pub(crate) struct Verify {
     pub(crate) json: Json,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The files are our own ones, or those of OpenTelemetry .NET with `no_code`. `trace --rules` does the same; the form that this verb \
+writes is for METHOD_TRACER_RULES, where the environment alone starts the tracer.
+
+Examples:
+  cargo clr rules shop.yaml
+  cargo clr rules shop.yaml -o rules.json")]
+pub(crate) struct Rules {
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Write the checked rules to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// Reads `30`, `1.5`, `30s` or `200ms`.
 fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
@@ -464,24 +312,6 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => Err(
             "write a number of seconds from 0.01 to 1000000, such as 30, 1.5 or 200ms".to_owned(),
         ),
-    }
-}
-
-/// A URL of plain HTTP.
-fn collector(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("http://").unwrap_or_default();
-    let host = host.split('/').next().unwrap_or_default();
-    // The address may be `[::1]`.
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
-        _ => (host, None),
-    };
-    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    match !name.is_empty() && is_port && !text.contains(char::is_whitespace) {
-        true => Ok(text.to_owned()),
-        false => {
-            Err("write a URL of plain HTTP, such as http://localhost:4318/v1/traces".to_owned())
-        }
     }
 }
 
@@ -521,29 +351,6 @@ mod tests {
                 "{}",
                 verb.get_name()
             );
-        }
-    }
-
-    #[test]
-    fn collectors_have_a_name_and_perhaps_a_port() {
-        for text in [
-            "http://a",
-            "http://a:4318/v1/traces",
-            "http://[::1]",
-            "http://[::1]:80/",
-        ] {
-            assert_eq!(collector(text), Ok(text.to_owned()));
-        }
-        for text in [
-            "a",
-            "https://a",
-            "http://",
-            "http://:1",
-            "http://a:b",
-            "http://a:70000/",
-            "http://a:/",
-        ] {
-            assert!(collector(text).is_err(), "{text}");
         }
     }
 

@@ -1,0 +1,71 @@
+//! The sum of the files of hits of a run.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clr_profiler_tools::coverage::{Coverage, Hits, ModuleFiles};
+
+use crate::outcome::{self, Result};
+
+/// The coverage of all files in a folder, and the problems with them.
+pub(super) fn read(folder: &Path) -> Result<(Coverage, Vec<String>)> {
+    let mut problems = Vec::new();
+    // An assembly is read once for all of its processes.
+    let mut modules: BTreeMap<PathBuf, Vec<Hits>> = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(outcome::io("read", folder))? {
+        let Ok(entry) = entry else { continue };
+        let path = entry.path();
+        let bytes = fs::read(&path).map_err(outcome::io("read", &path))?;
+        match Hits::parse(&bytes) {
+            Ok(hits) => modules.entry(hits.path.clone()).or_default().push(hits),
+            // Its process has ended while it made the file.
+            Err(reason) => problems.push(format!("`{}`: {reason}", path.display())),
+        }
+    }
+    let mut coverage = Coverage::default();
+    for (path, of_processes) in modules {
+        let mut refused = 0;
+        for problem in add(&mut coverage, &path, &of_processes, &mut refused) {
+            problems.push(format!("`{}`: {problem}", path.display()));
+        }
+        if refused > 0 {
+            let path = path.display();
+            problems.push(format!(
+                "`{path}`: {refused} methods could not be given probes"
+            ));
+        }
+    }
+    Ok((coverage, problems))
+}
+
+fn add(
+    coverage: &mut Coverage,
+    path: &Path,
+    of_processes: &[Hits],
+    refused: &mut usize,
+) -> Vec<String> {
+    let files = match ModuleFiles::read(path) {
+        Ok(files) => files,
+        Err(error) => return vec![format!("it is gone: {error}")],
+    };
+    let module = match files.module() {
+        Ok(module) => module,
+        Err(error) => return vec![error.to_string()],
+    };
+    let mvid = module.mvid().ok();
+    let mut problems = Vec::new();
+    for hits in of_processes {
+        if mvid != Some(hits.mvid) {
+            problems.push("it was built anew while the program ran".to_owned());
+            continue;
+        }
+        match coverage.add(&module, hits) {
+            Ok(count) => *refused += count,
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    problems.sort();
+    problems.dedup();
+    problems
+}

@@ -1,0 +1,69 @@
+using System;
+
+// `//+` is a line that runs, `//-` one that does not; `1/2` are its outcomes. Other lines have no code.
+static class Program
+{
+    static int Choose(int number)
+    { //+
+        if (number > 0) //+ 1/2
+            return 1; //+
+
+        Console.WriteLine("never"); //-
+        return 2; //-
+    } //+
+
+    static int Loop(int count)
+    { //+
+        int sum = 0; //+
+        for (int i = 0; i < count; i++) //+ 2/2
+        { //+
+            sum += i; //+
+        } //+
+
+        while (sum > 1000) //+ 1/2
+        { //-
+            sum--; //-
+        } //-
+
+        return sum; //+
+    } //+
+
+    static void Never()
+    { //-
+        Console.WriteLine( //-
+            "a statement of two lines"); //-
+    } //-
+
+    static int Switch(int number)
+    { //+
+        switch (number) //+ 2/4
+        {
+            case 0:
+                return 10; //-
+            case 1:
+                return 11; //+
+            case 2:
+                return 12; //-
+            default:
+                return 13; //+
+        }
+    } //+
+
+    static bool Both(int first, int second)
+    { //+
+        return first > 0 && second / first > 1; //+ 1/2
+    } //+
+
+    static int Property { get; set; } = 7; //+
+
+    static int Main()
+    { //+
+        Console.WriteLine(Choose(1)); //+
+        Console.WriteLine(Loop(3)); //+
+        Console.WriteLine(Switch(1)); //+
+        Console.WriteLine(Switch(7)); //+
+        Console.WriteLine(Both(0, 1)); //+
+        Console.WriteLine(Property); //+
+        return 7; //+
+    } //+
+}

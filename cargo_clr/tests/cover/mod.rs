@@ -1,0 +1,11 @@
+//! Coverage of programs whose truth was written into their sources by hand.
+
+mod constructs;
+mod cost;
+mod endings;
+mod formats;
+mod lines;
+mod optimised;
+mod real;
+mod running;
+mod truth;

@@ -1,0 +1,159 @@
+//! A program of other people that has a PDB: a generator of C# code.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_tests::{Folder, Runtime, runtimes_where};
+use serde_json::Value;
+
+use crate::command::{clr_on, stderr, text};
+
+/// Generates a client for a service. It is for .NET 9.
+const GENERATOR: Pinned = Pinned {
+    name: "the generator AutoRest.CSharp",
+    version: "3.0.0-beta.20251203.1",
+    index: Index::Npm,
+    package: "@autorest/csharp",
+    package_version: "3.0.0-beta.20251203.1",
+    platform: "any",
+    archive: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
+    sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
+    size: 9_367_680,
+    licence: "MIT",
+    executable: "package/AutoRest.CSharp.dll",
+};
+
+const CONFIGURATION: &str = r#"{
+    "output-folder": ".", "namespace": "Shop", "library-name": "Shop", "shared-source-folders": [],
+    "unreferenced-types-handling": "keepAll"
+}"#;
+
+/// A service with a type, whose only property is a number.
+const MODEL: &str = r#"{
+    "$id": "1", "name": "Shop", "apiVersions": ["1.0"], "enums": [], "constants": [], "literals": [], "clients": [],
+    "models": [{
+        "$id": "2", "kind": "model", "name": "Apple", "namespace": "Shop", "usage": "Input,Output,Json",
+        "crossLanguageDefinitionId": "Shop.Apple", "doc": "An apple.", "decorators": [],
+        "properties": [{
+            "$id": "3", "kind": "property", "name": "price", "serializedName": "price", "doc": "Cents.",
+            "optional": false, "readOnly": false, "discriminator": false, "flatten": false, "decorators": [],
+            "crossLanguageDefinitionId": "Shop.Apple.price", "isHttpMetadata": false,
+            "serializationOptions": {"json": {"name": "price"}},
+            "type": {
+                "$id": "4", "kind": "int32", "name": "int32", "crossLanguageDefinitionId": "TypeSpec.int32",
+                "decorators": []
+            }
+        }]
+    }]
+}"#;
+
+/// The files that the generator has written to a folder, by their names.
+fn generated(folder: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "cs") {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                all.insert(name, fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    all
+}
+
+/// Runs the generator by a command for its words. It writes different code from run to run if it has more than one processor.
+fn run(command: impl FnOnce(&str) -> Command) -> (BTreeMap<String, String>, String) {
+    let folder = Folder::new();
+    let configuration = folder.path("Configuration.json");
+    fs::write(&configuration, CONFIGURATION).unwrap();
+    fs::write(folder.path("tspCodeModel.json"), MODEL).unwrap();
+    let path = configuration.parent().unwrap();
+    let output = command(path.to_str().unwrap())
+        .env("DOTNET_PROCESSOR_COUNT", "1")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (generated(path), stderr(&output))
+}
+
+#[test]
+fn a_generator_of_others_is_covered_and_writes_the_same() {
+    let Some(runtime) = runtimes_where(|runtime: &Runtime| runtime.major == 9)
+        .into_iter()
+        .next()
+    else {
+        return;
+    };
+    let fetched = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&GENERATOR));
+    let generator = match fetched {
+        Ok(program) => program,
+        Err(error) if std::env::var_os("CI").is_some() => panic!("{error}"),
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let (plain, _) = run(|path| {
+        let launch = runtime.launch(&generator, &["--standalone", path]);
+        launch.command().unwrap()
+    });
+    assert!(plain["Apple.cs"].contains("class Apple"), "{plain:?}");
+    let reports = Folder::new();
+    let report = |name: &str| reports.path(name).to_str().unwrap().to_owned();
+    let (lcov, json) = (report("cover.lcov"), report("cover.json"));
+    let words = [
+        "cover",
+        "--methods",
+        "AutoRest.CSharp!**",
+        "-o",
+        &lcov,
+        "--also",
+        &json,
+    ];
+    let (covered, told) = run(|path| clr_on(runtime, &words, &generator, &["--standalone", path]));
+    assert_eq!(covered, plain, "{told}");
+
+    // Each record of lcov agrees with its own lines, and all of them with the summary.
+    let (mut files, mut found, mut hit) = (0, 0, 0);
+    let lcov = text(&reports, "cover.lcov");
+    for record in lcov.split_terminator("end_of_record\n") {
+        let lines = |start: &str| -> Vec<&str> {
+            record
+                .lines()
+                .filter_map(|line| line.strip_prefix(start))
+                .collect()
+        };
+        let all: Vec<(u32, u64)> = lines("DA:")
+            .iter()
+            .map(|line| line.split_once(',').unwrap())
+            .map(|(line, hits)| (line.parse().unwrap(), hits.parse().unwrap()))
+            .collect();
+        let hits = all.iter().filter(|(_, hits)| *hits > 0).count();
+        assert_eq!(lines("LF:"), [all.len().to_string()], "{record}");
+        assert_eq!(lines("LH:"), [hits.to_string()], "{record}");
+        files += 1;
+        found += all.len();
+        hit += hits;
+        // It has run once, without its server.
+        if lines("SF:")[0].ends_with(r"\AutoRest.CSharp\Program.cs") {
+            let main = "1,AutoRest.CSharp.Program.Main(string[])";
+            let plugin = "0,AutoRest.CSharp.Program.PluginStart(JsonRpcConnection, string, string)";
+            let called = lines("FNDA:");
+            assert!(
+                called.contains(&main) && called.contains(&plugin),
+                "{called:?}"
+            );
+        }
+    }
+    assert_eq!(files, 688);
+    let summary: Value = serde_json::from_str(&text(&reports, "cover.json")).unwrap();
+    assert_eq!(summary["summary"]["lines"]["all"], found);
+    assert_eq!(summary["summary"]["lines"]["covered"], hit);
+    let share = hit as f64 / found as f64;
+    println!("{hit} of {found} lines");
+    assert!((0.15..0.25).contains(&share), "{share}");
+}

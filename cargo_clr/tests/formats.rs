@@ -1,0 +1,224 @@
+//! The formats of stacks, each read by a reader that others have written.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_tests::{Folder, profilee, runtimes};
+
+use crate::command::{clr_on, sample, stderr, stdout, text};
+
+const SEVENTY: &str = "Spins.Program+Hot<int>.Seventy()";
+
+/// Datadog's reader of pprof.
+const PPROF_FORMAT: Pinned = Pinned {
+    name: "pprof-format 2.3.2",
+    version: "2.3.2",
+    index: Index::Npm,
+    package: "pprof-format",
+    package_version: "2.3.2",
+    platform: "any",
+    archive: "pprof-format-2.3.2.tgz",
+    sha256: "209b123f810b084accdcdbba2e2304469a7161250f28974d194c226aeb94026c",
+    size: 359_606,
+    licence: "MIT",
+    executable: "package/dist/commonjs/index.js",
+};
+
+/// The Firefox Profiler without its pages.
+const PROFILER_CLI: Pinned = Pinned {
+    name: "profiler-cli 0.10.0",
+    version: "0.10.0",
+    index: Index::Npm,
+    package: "@firefox-devtools/profiler-cli",
+    package_version: "0.10.0",
+    platform: "any",
+    archive: "firefox-devtools-profiler-cli-0.10.0.tgz",
+    sha256: "41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2",
+    size: 419_907,
+    licence: "MPL-2.0",
+    executable: "package/dist/profiler-cli.js",
+};
+
+/// The package of speedscope, for the schema of its files.
+const SPEEDSCOPE: Pinned = Pinned {
+    name: "speedscope 1.25.0",
+    version: "1.25.0",
+    index: Index::Npm,
+    package: "speedscope",
+    package_version: "1.25.0",
+    platform: "any",
+    archive: "speedscope-1.25.0.tgz",
+    sha256: "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03",
+    size: 282_655,
+    licence: "MIT",
+    executable: "package/dist/release/file-format-schema.json",
+};
+
+/// A validator of JSON schemas.
+const JSON_SCHEMA: Pinned = Pinned {
+    name: "json-schema 4.1.6",
+    version: "4.1.6",
+    index: Index::Npm,
+    package: "@cfworker/json-schema",
+    package_version: "4.1.6",
+    platform: "any",
+    archive: "cfworker-json-schema-4.1.6.tgz",
+    sha256: "816fd637a08f4ea48b17850ed1a91bc888100db893539c53237af9cb274886f5",
+    size: 61_306,
+    licence: "MIT",
+    executable: "package/dist/commonjs/index.js",
+};
+
+fn fetched(pinned: &Pinned) -> PathBuf {
+    Fetcher::from_env().unwrap().fetch(pinned).unwrap()
+}
+
+/// Profiles a program that uses time in known shares.
+fn profiled(folder: &Folder, verb: &[&str], file: &str) -> PathBuf {
+    let runtime = runtimes()[0];
+    let output = folder.path(file);
+    let words = [verb, &["-o", output.to_str().unwrap()]].concat();
+    let run = clr_on(runtime, &words, &profilee("Spins"), &["2", "320"]).output();
+    let run = run.unwrap();
+    let told = stderr(&run);
+    assert!(run.status.success() && told.contains(": wrote `"), "{told}");
+    output
+}
+
+fn script(script: &str, arguments: &[&Path]) -> String {
+    let mut node = Command::new("node");
+    let ran = node.arg("-e").arg(script).args(arguments).output();
+    let ran = ran.expect("there is node, as there is npm");
+    assert!(ran.status.success(), "{}", stderr(&ran));
+    stdout(&ran)
+}
+
+#[test]
+fn pprof_by_another_library() {
+    let folder = Folder::new();
+    let file = profiled(&folder, &["cpu", "--lines"], "cpu.pb.gz");
+    let text = script(
+        r#"
+        const [reader, file] = process.argv.slice(1);
+        const {Profile} = require(reader);
+        const bytes = require("zlib").gunzipSync(require("fs").readFileSync(file));
+        const profile = Profile.decode(bytes);
+        const text = number => profile.stringTable.strings[Number(number)];
+        const byId = list => new Map(list.map(item => [Number(item.id), item]));
+        const [locations, functions] = [byId(profile.location), byId(profile.function)];
+        console.log("types " + profile.sampleType.map(type => text(type.type) + "/" + text(type.unit)).join(" "));
+        for (const sample of profile.sample) {
+            const frames = sample.locationId.map(id => {
+                const [line] = locations.get(Number(id)).line;
+                const of = functions.get(Number(line.functionId));
+                return text(of.name) + " " + text(of.filename) + ":" + line.line;
+            });
+            console.log(sample.value[1] + " " + frames.join(" < "));
+        }
+        "#,
+        &[&fetched(&PPROF_FORMAT), &file],
+    );
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("types samples/count cpu/nanoseconds"));
+    let (mut all, mut seventy) = (0, 0);
+    for line in lines {
+        let (time, stack) = line.split_once(' ').unwrap();
+        let time: u64 = time.parse().unwrap();
+        all += time;
+        if stack.starts_with(SEVENTY) {
+            seventy += time;
+            assert!(stack.contains("Spins.cs:"), "{line}");
+        }
+    }
+    assert!(
+        seventy * 10 > all * 5 && all > 0,
+        "{seventy} of {all}: {text}"
+    );
+}
+
+#[test]
+fn pprof_by_go() {
+    let folder = Folder::new();
+    let go = |words: &[&str], file: &Path| {
+        let mut go = Command::new("go");
+        go.args(["tool", "pprof"]).args(words).arg(file);
+        // Its own files.
+        go.env("PPROF_TMPDIR", folder.path("")).output()
+    };
+    if Command::new("go").arg("version").output().is_err() {
+        eprintln!("NOT TESTED: there is no go, whose pprof would read the file");
+        return;
+    }
+    let file = profiled(&folder, &["cpu", "--lines"], "cpu.pprof");
+    let top = stdout(&go(&["-top"], &file).unwrap());
+    assert!(top.contains("Type: cpu") && top.contains(SEVENTY), "{top}");
+    let lines = stdout(&go(&["-top", "-lines"], &file).unwrap());
+    assert!(lines.contains("Spins.cs:"), "{lines}");
+    // As an option, whatever the name is.
+    let file = profiled(&folder, &["alloc", "--format", "pprof"], "allocated");
+    let top = stdout(&go(&["-top", "-sample_index=alloc_objects"], &file).unwrap());
+    assert!(top.contains("Type: alloc_objects"), "{top}");
+    assert!(top.contains("System.Threading.Thread"), "{top}");
+}
+
+#[test]
+fn firefox_by_its_own_command() {
+    let folder = Folder::new();
+    let file = profiled(&folder, &["cpu"], "cpu.firefox.json");
+    let command = fetched(&PROFILER_CLI);
+    let ask = |words: &[&str]| {
+        let mut node = Command::new("node");
+        node.arg(&command).args(words);
+        node.env("PROFILER_CLI_SESSION_DIR", folder.path("sessions"));
+        let answer = node.output().expect("there is node, as there is npm");
+        stdout(&answer) + &stderr(&answer)
+    };
+    let loaded = ask(&["load", file.to_str().unwrap()]);
+    let info = ask(&["profile", "info", "--all"]);
+    let functions = ask(&["thread", "functions"]);
+    ask(&["stop", "--all"]);
+    assert!(info.contains("Processor time"), "{loaded} {info}");
+    assert!(functions.contains(SEVENTY), "{info} {functions}");
+}
+
+#[test]
+fn speedscope_by_its_schema() {
+    let folder = Folder::new();
+    let file = profiled(&folder, &["cpu", "--lines"], "cpu.json");
+    let text = script(
+        r#"
+        const [validator, schema, file] = process.argv.slice(1);
+        const {Validator} = require(validator);
+        const read = path => JSON.parse(require("fs").readFileSync(path));
+        const of = data => new Validator(read(schema), "7").validate(data);
+        const data = read(file);
+        console.log(JSON.stringify(of(data)));
+        data.profiles[0].unit = "hours";
+        console.log(JSON.stringify(of(data).valid));
+        "#,
+        &[&fetched(&JSON_SCHEMA), &fetched(&SPEEDSCOPE), &file],
+    );
+    assert_eq!(text, "{\"valid\":true,\"errors\":[]}\nfalse\n");
+}
+
+#[test]
+fn exceptions_are_stacks_with_their_types() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let output = folder.path("exceptions.folded");
+        let words = ["exceptions", "-o", output.to_str().unwrap()];
+        let run = clr_on(runtime, &words, &sample(), &[]).output().unwrap();
+        let told = stderr(&run);
+        assert!(told.contains("each line is a stack"), "{told}");
+        let text = text(&folder, "exceptions.folded");
+        assert!(text.contains("Shop.Program.Main(string[]);"), "{text}");
+        for line in text.lines() {
+            let (stack, count) = line.rsplit_once(' ').unwrap();
+            assert!(
+                stack.ends_with("Exception") && count.parse::<u64>().is_ok(),
+                "{line}"
+            );
+        }
+    }
+}
