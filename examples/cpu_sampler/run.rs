@@ -21,13 +21,13 @@ fn main() -> ExitCode {
                 name: "--interval",
                 takes: Takes::Text("MICROSECONDS"),
                 variable: "CPU_SAMPLER_INTERVAL",
-                help: "the time between two samples; 1000 without this option, 4000 with --interrupt",
+                help: "the time between two samples; 4000 without this option, 1000 with --suspend",
             },
             ExampleOption {
-                name: "--interrupt",
+                name: "--suspend",
                 takes: Takes::Nothing,
-                variable: "CPU_SAMPLER_INTERRUPT",
-                help: "interrupt each thread by its own processor time, and suspend nothing (Linux)",
+                variable: "CPU_SAMPLER_SUSPEND",
+                help: "suspend the program for each sample, as on other platforms than Linux x64",
             },
             ExampleOption {
                 name: "--wall",

@@ -24,10 +24,18 @@ fn main() -> ExitCode {
                 help: "the trace goes to FILE instead of trace.json; Perfetto and Chrome open it",
             },
             ExampleOption {
-                name: "--limit",
+                name: "--max-size",
                 takes: Takes::Text("MEGABYTES"),
-                variable: "METHOD_TRACER_LIMIT",
-                help: "the trace takes no more calls beyond this size; 64 without this option",
+                variable: "METHOD_TRACER_MAX_SIZE",
+                help: "the trace and the file with the calls before, trace.1.json, are together no larger: the oldest calls \
+                       are dropped; 200 without this option",
+            },
+            ExampleOption {
+                name: "--budget",
+                takes: Takes::Text("PERCENT"),
+                variable: "METHOD_TRACER_BUDGET",
+                help: "tracing takes at most this part of the CPU time, 5 without this option: methods that are called too often are \
+                       only counted; 100 for no limit",
             },
             ExampleOption {
                 name: "--summary",
@@ -45,7 +53,8 @@ fn main() -> ExitCode {
                 name: "--otlp",
                 takes: Takes::Text("URL"),
                 variable: "METHOD_TRACER_OTLP",
-                help: "send spans to an OpenTelemetry collector, http://localhost:4318/v1/traces",
+                help: "send spans to this OpenTelemetry collector, http://localhost:4318/v1/traces, instead of that of \
+                       OTEL_EXPORTER_OTLP_ENDPOINT",
             },
         ],
     })
