@@ -2,8 +2,9 @@
 //
 //   calls             calls a method until the end of the input
 //   contexts NUMBER   loads itself into so many collectible contexts, one after the other, and unloads them
-//   serve SECONDS     an ASP.NET Core server with clients that ask without pause; only in a program that brings
-//                     ASP.NET Core
+//   serve SECONDS [PAUSE]
+//                     an ASP.NET Core server with clients that ask without pause, or pause for so many milliseconds after
+//                     each answer; only in a program that brings ASP.NET Core
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -26,7 +27,7 @@ namespace Endures
             {
                 case "calls": Calls(); break;
                 case "contexts": Contexts(int.Parse(args[1])); break;
-                case "serve": Server.Run(int.Parse(args[1])); break;
+                case "serve": Server.Run(int.Parse(args[1]), args.Length > 2 ? int.Parse(args[2]) : 0); break;
                 default: return 2;
             }
             Console.WriteLine("ending");
@@ -114,7 +115,7 @@ namespace Endures
         private const int Clients = 4;
         private static long served;
 
-        public static void Run(int seconds)
+        public static void Run(int seconds, int pause)
         {
             object app = Start();
             var urls = (ICollection<string>)app.GetType().GetProperty("Urls").GetValue(app);
@@ -124,7 +125,7 @@ namespace Endures
             DateTime end = DateTime.UtcNow.AddSeconds(seconds);
             var clients = new Task[Clients];
             for (int i = 0; i < Clients; i++)
-                clients[i] = Task.Run(() => Ask(url, end));
+                clients[i] = Task.Run(() => Ask(url, end, pause));
             Task.WaitAll(clients);
             Console.WriteLine(served > 0 ? "served" : "nothing was served");
             Console.Error.WriteLine(served + " requests");
@@ -165,7 +166,7 @@ namespace Endures
             await body.WriteAsync(bytes, 0, bytes.Length);
         }
 
-        private static async Task Ask(string url, DateTime end)
+        private static async Task Ask(string url, DateTime end, int pause)
         {
             using (var client = new HttpClient())
             {
@@ -174,6 +175,8 @@ namespace Endures
                     string answer = await client.GetStringAsync(url);
                     if (!answer.StartsWith("{\"items\": ["))
                         throw new InvalidOperationException(answer);
+                    if (pause > 0)
+                        await Task.Delay(pause);
                 }
             }
         }

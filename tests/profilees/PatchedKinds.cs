@@ -168,8 +168,26 @@ namespace PatchedKinds
         }
     }
 
+    internal sealed class Remote : MarshalByRefObject
+    {
+        public int Ask(int value)
+        {
+            return value + 1;
+        }
+    }
+
     internal static class Program
     {
+        private static int Together(Point point)
+        {
+            return point.X + point.Y;
+        }
+
+        private static int Creates(int value)
+        {
+            return Together(new Point(value, 2));
+        }
+
         [DllImport("libc", EntryPoint = "abs")]
         private static extern int Absolute(int value);
 
@@ -385,6 +403,8 @@ namespace PatchedKinds
             Console.WriteLine("array " + Total(new int[] { 1, 2 }));
             Console.WriteLine("array of two dimensions " + Corner(new int[,] { { 1, 2 }, { 3, 4 } }));
             Console.WriteLine("memory of the stack " + OnStack(3));
+            Console.WriteLine("creation " + Creates(1));
+            Console.WriteLine("marshalled by reference " + new Remote().Ask(1));
             Console.WriteLine("lock " + Locked(square, 1));
             Console.WriteLine("synchronized " + square.Guarded(1));
             Console.WriteLine("switch over strings " + Switched("six") + " " + Switched("ten"));

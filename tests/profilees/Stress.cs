@@ -1,5 +1,7 @@
 // Does everything at once for as many seconds as the argument says: compiles, allocates, throws, starts
-// threads, loads and unloads, collects. It checks its own results, and prints nothing that depends on
+// threads, loads and unloads, collects. With a second argument, `natively`, it also raises hardware exceptions, calls itself
+// deeply, has threads with small stacks and with other stacks for signals, loads native libraries, starts processes, and
+// computes without a safepoint. It checks its own results, and prints nothing that depends on
 // time.
 using System;
 using System.Collections.Generic;
@@ -7,6 +9,7 @@ using System.Diagnostics;
 using System.Reflection;
 using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Runtime.Loader;
 using System.Threading;
 
@@ -38,8 +41,13 @@ namespace Stress
             Announce("begin");
             var clock = Stopwatch.StartNew();
             var work = new Func<int, bool>[] { Compile, Instantiate, Allocate, Throw, Start, Load, Collect };
+            if (arguments.Length > 1)
+                work = new Func<int, bool>[]
+                {
+                    Compile, Instantiate, Allocate, Throw, Start, Load, Collect,
+                    Fault, Descend, Shrink, Switch, Link, Execute, Compute,
+                };
             var right = new bool[work.Length];
-            var done = new bool[work.Length];
             var threads = new Thread[work.Length];
             for (int i = 0; i < work.Length; i++)
             {
@@ -47,11 +55,10 @@ namespace Stress
                 threads[i] = new Thread(() =>
                 {
                     bool all = true;
-                    for (int n = 0; !over; n++)
-                    {
-                        all &= work[index](n);
-                        done[index] = true;
-                    }
+                    int n = 0;
+                    do
+                        all &= work[index](n++);
+                    while (!over);
                     right[index] = all;
                 });
                 threads[i].Start();
@@ -61,7 +68,7 @@ namespace Stress
             foreach (Thread thread in threads)
                 thread.Join();
             for (int i = 0; i < work.Length; i++)
-                Console.WriteLine(work[i].Method.Name + " right " + right[i] + " done " + done[i]);
+                Console.WriteLine(work[i].Method.Name + " right " + right[i]);
             Announce("end");
             return 11;
         }
@@ -207,6 +214,123 @@ namespace Stress
             GC.Collect(n % 3, GCCollectionMode.Forced, true, n % 2 == 0);
             Thread.Sleep(1);
             return tracked.Value == n;
+        }
+
+        // Bit 26: signal 27 of a timer of the process. Its handler has no place below that of a hardware exception.
+        private static readonly byte[] Profiling = Set(26);
+
+        private static byte[] Set(int bit)
+        {
+            var set = new byte[128];
+            set[bit / 8] = (byte)(1 << bit % 8);
+            return set;
+        }
+
+        [DllImport("libc")]
+        private static extern int pthread_sigmask(int how, byte[] set, IntPtr old);
+
+        [DllImport("libc")]
+        private static extern int sigaltstack(ref SignalStack stack, ref SignalStack old);
+
+        [StructLayout(LayoutKind.Sequential)]
+        private struct SignalStack
+        {
+            internal IntPtr Start;
+            internal int Flags;
+            internal UIntPtr Size;
+        }
+
+        private static bool Fault(int n)
+        {
+            if (n == 0)
+                pthread_sigmask(0, Profiling, IntPtr.Zero);
+            return Fail(n, null);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static bool Fail(int n, Node<int> none)
+        {
+            try
+            {
+                return n % 2 == 0 ? none.Value == n : n / (n - n) == n;
+            }
+            catch (NullReferenceException)
+            {
+                return n % 2 == 0;
+            }
+            catch (DivideByZeroException)
+            {
+                return n % 2 == 1;
+            }
+        }
+
+        private static bool Descend(int n)
+        {
+            int depth = n % 700;
+            return Sum(depth) == depth * (depth + 1) / 2;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int Sum(int n)
+        {
+            return n == 0 ? 0 : n + Sum(n - 1);
+        }
+
+        private static bool Shrink(int n)
+        {
+            bool right = false;
+            var thread = new Thread(() => right = Descend(100) && Throw(n % 5) && Compute(n), 131072);
+            thread.Start();
+            thread.Join();
+            return right;
+        }
+
+        // Hardware exceptions on a thread whose signals have another stack than that of the runtime.
+        private static bool Switch(int n)
+        {
+            bool right = true;
+            var thread = new Thread(() =>
+            {
+                pthread_sigmask(0, Profiling, IntPtr.Zero);
+                IntPtr memory = Marshal.AllocHGlobal(65536);
+                var stack = new SignalStack { Start = memory, Size = (UIntPtr)65536 };
+                var old = new SignalStack();
+                right &= sigaltstack(ref stack, ref old) == 0;
+                for (int i = 0; i < 20; i++)
+                    right &= Fail(i, null);
+                right &= sigaltstack(ref old, ref stack) == 0;
+                Marshal.FreeHGlobal(memory);
+            });
+            thread.Start();
+            thread.Join();
+            return right;
+        }
+
+        private static bool Link(int n)
+        {
+            IntPtr library = NativeLibrary.Load(n % 2 == 0 ? "libanl.so.1" : "libBrokenLocale.so.1");
+            NativeLibrary.Free(library);
+            return library != IntPtr.Zero;
+        }
+
+        private static bool Execute(int n)
+        {
+            using (Process process = Process.Start("/bin/true"))
+            {
+                process.WaitForExit();
+                return process.ExitCode == 0;
+            }
+        }
+
+        private static int computed;
+
+        private static bool Compute(int n)
+        {
+            int value = n;
+            for (int i = 0; i < 300000; i++)
+                value = value * 1103515245 + 12345;
+            computed = value;
+            return true;
         }
     }
 }

@@ -25,6 +25,10 @@ namespace Traced
             {
                 return Calls.Run(int.Parse(arguments[1]));
             }
+            if (arguments[0] == "often")
+            {
+                return Often.Run(int.Parse(arguments[1]));
+            }
             Plain.Run();
             Kinds.Run();
             Asynchronous.Run();
@@ -485,6 +489,41 @@ namespace Traced
         private static void Side(int number) { Thread.Sleep(10); Leaf("side " + number); }
 
         private static void Leaf(string where) { }
+    }
+
+    // A method that is called too often for spans, and one that is not.
+    public static class Often
+    {
+        private static long steps;
+
+        public static int Run(int rounds)
+        {
+            for (int i = 0; i < rounds; i++)
+            {
+                Round();
+            }
+            Program.Check(steps == rounds * 20000, "the number of steps");
+            return 0;
+        }
+
+        private static void Round()
+        {
+            for (int i = 0; i < 20000; i++)
+            {
+                Step(i);
+            }
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Step(int n)
+        {
+            if (n >= 0 && Small(n) == n)
+            {
+                steps++;
+            }
+        }
+
+        private static int Small(int n) { return n; }
     }
 
     // The same work unchanged, and with a handwritten tracer around it.

@@ -137,7 +137,7 @@ compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/suppor
 # A program that patches in C# change, their assemblies, and attributes that are not there when they run.
 patched=tests/profilees/ManagedPatched
 compile "$patched/reference/0Harmony.dll" core31 -library "$patched/Harmony.cs"
-for name in Annotated Mistaken Plain Second Third Unbound; do
+for name in Annotated Core Mistaken Plain Second Targets Third Unbound; do
     compile "$patched/$name.dll" core31 -library -pdb:embedded -reference:"$patched/reference/0Harmony.dll" \
         -reference:"$patched.dll" "$patched/$name.cs"
 done

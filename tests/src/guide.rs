@@ -50,6 +50,9 @@ chapters! {
     ReadingAssemblies = "reading-assemblies.md";
     Command = "command.md";
     Outputs = "outputs.md";
+    Coverage = "coverage.md";
+    TracingServices = "tracing-services.md";
+    SpanRules = "span-rules.md";
     Testing = "testing.md";
     Debugging = "debugging.md";
     AttachAndDetach = "attach-and-detach.md";
@@ -233,6 +236,8 @@ mod tests {
                     "toml",
                     "csharp",
                     "dockerfile",
+                    "xml",
+                    "yaml",
                 ];
                 assert!(
                     !in_code || known.contains(&kind),

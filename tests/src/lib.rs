@@ -27,6 +27,7 @@ struct ApiReadme;
 pub mod coverage;
 mod example;
 mod guide;
+mod modes;
 mod recorder;
 mod runtimes;
 mod sample;
@@ -42,12 +43,12 @@ pub use scenario::{Scenario, Started, clsid, has_line, name_of, profilee};
 /// The [`output`](Finished::output) of `Stress`, which does everything at once and checks it.
 pub const STRESS: (Option<i32>, &str, &str) = (
     Some(11),
-    "Compile right True done True\n\
-     Instantiate right True done True\n\
-     Allocate right True done True\n\
-     Throw right True done True\n\
-     Start right True done True\n\
-     Load right True done True\n\
-     Collect right True done True\n",
+    "Compile right True\n\
+     Instantiate right True\n\
+     Allocate right True\n\
+     Throw right True\n\
+     Start right True\n\
+     Load right True\n\
+     Collect right True\n",
     "",
 );

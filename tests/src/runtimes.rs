@@ -44,7 +44,7 @@ pub fn ways<T: Copy>(all: &[T]) -> Vec<T> {
     }
 }
 
-/// The runtimes that `SCENARIO_RUNTIMES` names by their major versions.
+/// The runtimes that `SCENARIO_RUNTIMES` names.
 fn named() -> Option<String> {
     let named = env::var("SCENARIO_RUNTIMES").ok();
     named.filter(|named| !named.is_empty())
@@ -52,7 +52,8 @@ fn named() -> Option<String> {
 
 /// .NET Core 3.1 and .NET 8, 9 and 10, fetched if need be, and an installed one that is newer.
 ///
-/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`, or `all`.
+/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`, or `all`; or further versions of them by
+/// all of their numbers, such as `8.0.15`.
 ///
 /// # Panics
 ///
@@ -61,13 +62,16 @@ pub fn matrix() -> &'static [Runtime] {
     static RUNTIMES: OnceLock<Vec<Runtime>> = OnceLock::new();
     RUNTIMES.get_or_init(|| {
         let only = named().filter(|named| named != "all");
-        let is_wanted = |major: u32| {
-            let mut only = only.iter().flat_map(|majors| majors.split(',')).peekable();
-            only.peek().is_none() || only.any(|wanted| wanted == major.to_string())
+        let is_named = |name: &str| {
+            let mut names = only.iter().flat_map(|names| names.split(','));
+            names.any(|wanted| wanted == name)
         };
+        let is_wanted = |major: u32| only.is_none() || is_named(&major.to_string());
+        let others = Pinned::OTHER_VERSIONS.iter();
         let mut runtimes: Vec<Runtime> = Pinned::RUNTIMES
             .iter()
             .filter(|pinned| is_wanted(pinned.major()))
+            .chain(others.filter(|pinned| is_named(pinned.version)))
             .filter_map(|pinned| match Runtime::fetched(pinned) {
                 Ok(runtime) => Some(runtime),
                 Err(error) => {

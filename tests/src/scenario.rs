@@ -51,6 +51,8 @@ pub struct Scenario {
     profiler: Option<String>,
     notification_profilers: Vec<String>,
     is_recorded: bool,
+    /// How the runtime compiles, if that was chosen.
+    mode: Option<&'static str>,
 }
 
 impl Scenario {
@@ -70,7 +72,15 @@ impl Scenario {
             profiler: None,
             notification_profilers: Vec::new(),
             is_recorded: false,
+            mode: None,
         }
+    }
+
+    /// Names the mode of compilation in the output of the test.
+    #[must_use]
+    pub(crate) fn mode(mut self, name: &'static str) -> Self {
+        self.mode = Some(name);
+        self
     }
 
     /// An argument of the program.
@@ -165,7 +175,7 @@ impl Scenario {
         assert: impl Fn(&Runtime, &Finished),
     ) {
         for runtime in runtimes_where(is_wanted) {
-            println!("on {}", runtime.name);
+            println!("on {}, {}", runtime.name, self.mode.unwrap_or("as usual"));
             assert(runtime, &self.run_on(runtime));
         }
     }

@@ -15,7 +15,11 @@ fn output_of(
     let outputs = runtimes().into_iter().map(|runtime| {
         println!("on {}", runtime.name);
         let folder = Folder::new();
-        let file = folder.path("output.folded");
+        // Logs are text.
+        let file = folder.path(match example.0 {
+            "cpu_sampler" => "output.folded",
+            _ => "output.txt",
+        });
         let own = ["--lines", "--output", file.to_str().unwrap()];
         let options = [&own[..], options].concat();
         let plain = Finished::of(example.plain(runtime, &program, arguments));

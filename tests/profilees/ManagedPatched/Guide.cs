@@ -25,5 +25,6 @@ namespace HarmonyLib
     sealed class HarmonyPatch : System.Attribute
     {
         public HarmonyPatch(System.Type type, string method) { }
+        public HarmonyPatch(string type, string method) { }
     }
 }

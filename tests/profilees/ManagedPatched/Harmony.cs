@@ -2,6 +2,7 @@
 // is not there when they run.
 using System;
 using System.Collections.Generic;
+using System.Reflection;
 
 namespace HarmonyLib
 {
@@ -80,7 +81,24 @@ namespace HarmonyLib
         public HarmonyBefore(params string[] before) { }
     }
 
+    public class HarmonyTargetMethod : Attribute { }
+
+    public class HarmonyPatchCategory : Attribute
+    {
+        public HarmonyPatchCategory(string category) { }
+    }
+
     public class CodeInstruction { }
+
+    public static class AccessTools
+    {
+        public static Type TypeByName(string name) { return null; }
+        public static MethodInfo Method(Type type, string name, Type[] parameters = null, Type[] generics = null) { return null; }
+        public static MethodInfo Method(string typeColonName, Type[] parameters = null, Type[] generics = null) { return null; }
+        public static MethodInfo DeclaredMethod(Type type, string name, Type[] parameters = null, Type[] generics = null) { return null; }
+        public static MethodInfo PropertyGetter(Type type, string name) { return null; }
+        public static ConstructorInfo Constructor(Type type, Type[] parameters = null, bool searchForStatic = false) { return null; }
+    }
 
     public static class Traverse
     {

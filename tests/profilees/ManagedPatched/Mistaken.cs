@@ -17,10 +17,24 @@ static class Chooses
     static void Prefix() { }
 }
 
+[HarmonyPatch]
+static class Searches
+{
+    static System.Reflection.MethodBase TargetMethod()
+    {
+        foreach (var method in typeof(Store).GetMethods())
+            if (method.Name == "Price")
+                return method;
+        return null;
+    }
+
+    static void Prefix() { }
+}
+
 [HarmonyPatch(typeof(Store), "Price")]
 static class Prepares
 {
-    static bool Prepare() { return true; }
+    static bool Prepare() { return DateTime.Now.Year > 2000; }
     static void Prefix() { }
 }
 

@@ -35,6 +35,18 @@ namespace Plain
         }
     }
 
+    // Of the creation of objects: another object than the one that was made.
+    public static class Other
+    {
+        public static void Postfix(string name, ref ManagedPatched.Store __result)
+        {
+            if (name == "other")
+            {
+                __result = new ManagedPatched.Store(name, 1) { Kind = "made" };
+            }
+        }
+    }
+
     public static class Host
     {
         public static void Postfix(ref string __result)

@@ -12,8 +12,10 @@ use scenario_support::{clsid, log};
 /// Patches the methods of `PatchedCalls`, each as its name says.
 pub(crate) struct TimesPatches;
 
-/// That with which patches are compared.
-extern "C" fn nothing() {}
+/// That with which patches are compared. It has the parameters and the result of the functions that patched methods call.
+extern "C" fn nothing(_: i64, _: *mut u64) -> i64 {
+    0
+}
 
 fn of(method: &str) -> Patch {
     Patch::method(format!("PatchedCalls!PatchedCalls.Timed.{method}").as_str())
@@ -23,10 +25,11 @@ fn of(method: &str) -> Patch {
 fn with_calls(all: Instrumentation, method: &str, count: usize) -> Instrumentation {
     let pattern = format!("PatchedCalls!PatchedCalls.Timed.{method}");
     all.edit(pattern.as_str(), move |body, cx| {
-        let call = cx.call_native(&NativeCall::raw(nothing as extern "C" fn()))?;
+        let nothing = nothing as extern "C" fn(i64, *mut u64) -> i64;
+        let call = cx.call_native(&NativeCall::raw(nothing))?;
         let mut code = Fragment::new();
         for _ in 0..count {
-            code.append(&call);
+            code.ldc_i8(0).ldc_i4(0).conv_u().append(&call).pop();
         }
         body.prologue(&code)?;
         Ok(())

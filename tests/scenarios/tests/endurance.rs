@@ -2,7 +2,7 @@
 //!
 //! Some of that runs by default. `ENDURANCE=1` runs all of it, `ENDURANCE=0.1` a tenth, and adds the figures to
 //! `target/endurance.md`; `.ci/full endurance` does so. `ENDURANCE_MINUTES` is how long the server runs under each
-//! example.
+//! example, `ENDURANCE_PAUSE` the milliseconds for which a client waits after each answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -424,7 +424,8 @@ mod tests {
 
     /// The figures of a server by minute, and at least ten times, under an example or alone.
     fn served(runtime: &Runtime, name: Option<&'static str>, seconds: f64) {
-        let words = ["serve", &seconds.to_string()];
+        let pause = env::var("ENDURANCE_PAUSE").unwrap_or_else(|_| "0".to_owned());
+        let words = ["serve", &seconds.to_string(), &pause];
         let program = profilee("Endures");
         let folder = Folder::new();
         let file = folder.path("results");

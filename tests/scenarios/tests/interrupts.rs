@@ -59,6 +59,7 @@ impl Profiler for Interrupts {
 
     fn profiler_detach_succeeded(&self, _info: &ProfilerInfo) -> Result<()> {
         installed("after", self.handler);
+        log::line(format_args!("broken {}", self.sampler.totals().broken));
         Ok(())
     }
 
@@ -74,7 +75,7 @@ impl Profiler for Interrupts {
 }
 
 /// Logs whether there are timers and a thread of the sampler, and whose handler of its signal is installed.
-fn installed(when: &str, handler_before: usize) {
+pub(crate) fn installed(when: &str, handler_before: usize) {
     let timers = fs::read_to_string("/proc/self/timers").unwrap_or_default();
     let has_timers = timers.lines().any(|line| line.starts_with("ID: "));
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
@@ -86,8 +87,15 @@ fn installed(when: &str, handler_before: usize) {
     ));
 }
 
+/// The handler of the runtime's own signal, where it has one.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn handler() -> usize {
+    0
+}
+
 /// The handler of the runtime's own signal.
-fn handler() -> usize {
+#[cfg(target_os = "linux")]
+pub(crate) fn handler() -> usize {
     // SAFETY: all zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: the call only writes the action of the signal to `action`.
@@ -137,6 +145,10 @@ mod tests {
             }
             assert_eq!(program.ask("calm"), "calm");
             let log = program.works_and_ends_well();
+            // Also the first stacks of threads that ran at the attach are whole.
+            let broken = log.lines().filter_map(|line| line.strip_prefix("broken "));
+            let broken: Vec<u32> = broken.map(|count| count.parse().unwrap()).collect();
+            assert!(broken.len() == 3 && broken.iter().all(|count| *count <= 1), "{log}");
             for line in [
                 "during: timers true thread true first handler false",
                 "detach Ok(())",

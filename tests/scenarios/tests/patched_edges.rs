@@ -103,7 +103,7 @@ impl Profiler for PatchedEdges {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::{Scenario, ways};
+    use clr_profiler_tests::Scenario;
 
     use super::PatchedEdges;
 
@@ -147,12 +147,8 @@ never returns 1005
 
     #[test]
     fn each_kind_of_method_is_patched() {
-        for (tiered, ready) in ways(&[("0", "1"), ("1", "1"), ("0", "0")]) {
-            let scenario = Scenario::new("PatchedEdges")
-                .profiled_by::<PatchedEdges>()
-                .env("PATCHED", "1")
-                .env("COMPlus_TieredCompilation", tiered)
-                .env("COMPlus_ReadyToRun", ready);
+        let scenario = Scenario::new("PatchedEdges").profiled_by::<PatchedEdges>();
+        for scenario in scenario.env("PATCHED", "1").in_modes() {
             scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 assert_eq!(profiled.output(), (Some(6), PATCHED, ""), "{name} {log}");

@@ -17,7 +17,7 @@ fn of(method: &str) -> Patch {
 }
 
 /// The methods whose results are ints.
-const RESULTS: [&str; 28] = [
+const RESULTS: [&str; 29] = [
     "Shape.Measure",
     "Square.Measure",
     "Shape.Grow",
@@ -46,6 +46,7 @@ const RESULTS: [&str; 28] = [
     "Program.Switched",
     "Program.OfEnumeration",
     "Program.Hot",
+    "Remote.Ask",
 ];
 
 /// The methods with an int of this name that the patch changes before the code runs.
@@ -122,6 +123,15 @@ impl Profiler for PatchedKinds {
                         call.set_result(result + 1000)
                     }),
             );
+        // The object that an instruction makes, after its constructor.
+        all = all.patch(
+            Patch::call("PatchedKinds.Point..ctor")
+                .within("PatchedKinds!PatchedKinds.Program.Creates")
+                .after(|call| {
+                    let x: i32 = call.get("result.X")?;
+                    call.set("result.X", x + 1000)
+                }),
+        );
         setup.attach(all)?;
         Ok(Self)
     }
@@ -129,7 +139,7 @@ impl Profiler for PatchedKinds {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::{Scenario, ways};
+    use clr_profiler_tests::Scenario;
 
     use super::PatchedKinds;
 
@@ -159,6 +169,8 @@ enumeration Green
 array 1003
 array of two dimensions 1004
 memory of the stack 1003
+creation 2003
+marshalled by reference 1002
 lock 1001
 synchronized 1004
 switch over strings 1006 1000
@@ -178,16 +190,8 @@ hot 300150000
 
     #[test]
     fn further_kinds_of_methods_are_patched() {
-        for (variable, value) in ways(&[
-            ("COMPlus_TieredCompilation", "0"),
-            ("COMPlus_TieredPGO", "1"),
-            ("COMPlus_TieredPGO", "0"),
-            ("COMPlus_ReadyToRun", "0"),
-        ]) {
-            let scenario = Scenario::new("PatchedKinds")
-                .profiled_by::<PatchedKinds>()
-                .env("PATCHED", "1")
-                .env(variable, value);
+        let scenario = Scenario::new("PatchedKinds").profiled_by::<PatchedKinds>();
+        for scenario in scenario.env("PATCHED", "1").in_modes() {
             scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 assert_eq!(profiled.output(), (Some(6), PATCHED, ""), "{name} {log}");

@@ -247,18 +247,16 @@ impl Profiler for PatchedObjects {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::{Scenario, ways};
+    use clr_profiler_tests::Scenario;
 
     use super::PatchedObjects;
 
     const PLAIN: &str = "7 first 40 5 last pen,ink,pad 1,2,3 Small a False False 200 18446744073709551614 -3\n\
                          3\n13\n3from4 none False owner1False 0  none none 1one 2two\nwrong 0\n1\n";
 
-    fn patched(how: &str, tiered: &str) -> Scenario {
-        Scenario::new("PatchedObjects")
-            .profiled_by::<PatchedObjects>()
-            .env("PATCHED", how)
-            .env("COMPlus_TieredCompilation", tiered)
+    fn patched(how: &str) -> Vec<Scenario> {
+        let scenario = Scenario::new("PatchedObjects").profiled_by::<PatchedObjects>();
+        scenario.env("PATCHED", how).in_modes()
     }
 
     const HANDLED: &str = "14 changed first 41 55 end pen0,,pad2 11,12,13 Large b True True 201 18446744073709551615 -6\n";
@@ -268,8 +266,8 @@ mod tests {
 
     #[test]
     fn objects_are_read_and_written_at_patched_calls() {
-        for tiered in ways(&["0", "1"]) {
-            patched("calls", tiered).on_each_runtime(|runtime, profiled| {
+        for scenario in patched("calls") {
+            scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = format!("{HANDLED}3\n13\n3from4 none False owner1False 0  none none 1one 2two\nwrong 0\n1\n");
                 assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");
@@ -280,8 +278,8 @@ mod tests {
 
     #[test]
     fn objects_and_arrays_are_read_and_written_while_the_heap_is_compacted() {
-        for tiered in ways(&["0", "1"]) {
-            patched("objects", tiered).on_each_runtime(|runtime, profiled| {
+        for scenario in patched("objects") {
+            scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = format!("{HANDLED}1003\n50603\n{DRAWN}wrong 0\n1\n");
                 assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");
@@ -324,8 +322,8 @@ assert!(profiled.logged(&line), "{name} {line} {log}");
 
     #[test]
     fn calls_are_counted_and_numbers_recorded_without_a_transition() {
-        for tiered in ways(&["0", "1"]) {
-            patched("figures", tiered).on_each_runtime(|runtime, profiled| {
+        for scenario in patched("figures") {
+            scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 assert_eq!(profiled.output(), (Some(6), PLAIN, ""), "{name} {log}");
                 for line in [
@@ -349,8 +347,8 @@ assert!(profiled.logged(&line), "{name} {line} {log}");
 
     #[test]
     fn of_two_replacements_one_is_chosen_and_reported() {
-        for tiered in ways(&["0", "1"]) {
-            patched("conflicts", tiered).on_each_runtime(|runtime, profiled| {
+        for scenario in patched("conflicts") {
+            scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = PLAIN.replace("wrong 0\n1\n", "wrong 0\n10\n");
                 assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");

@@ -1,4 +1,4 @@
-//! Several profilers in one library, in other modules, one that a macro wrote, and composed ones.
+//! Several profilers in one library, in other modules, one that a macro wrote, composed ones, and one that is a notification profiler, too.
 
 use clr_profiler::prelude::*;
 
@@ -41,5 +41,6 @@ mod registration {
             super::inner::First
         ),
         crate::Third,
+        notification(clsid = "C0FFEE00-0000-4000-8000-000000000005", crate::Third),
     );
 }

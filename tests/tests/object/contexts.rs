@@ -17,6 +17,20 @@ fn started(library: &Library, class: &GUID, info: &FakeInfo) -> ICorProfilerCall
     object
 }
 
+/// Has the fake runtime call back during a forced collection.
+fn call_back(
+    info: &FakeInfo,
+    object: &ICorProfilerCallback11,
+    call: impl Fn(&ICorProfilerCallback11) + Send + Sync + 'static,
+) {
+    let raw = object.as_raw().expose_provenance();
+    info.on_force_gc(move || {
+        let raw = ptr::with_exposed_provenance_mut(raw);
+        // SAFETY: the runtime calls back while it holds the object.
+        call(unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap());
+    });
+}
+
 #[test]
 fn a_collection_allows_what_its_scope_offers_and_refuses_the_rest() {
     let library = Library::load();
@@ -60,11 +74,7 @@ fn a_callback_within_a_collection_is_in_the_collection() {
     let library = Library::load();
     let info = FakeInfo::new();
     let object = started(&library, &ASKS_IN_COLLECTION, &info);
-    let raw = object.as_raw().expose_provenance();
-    info.on_force_gc(move || {
-        let raw = ptr::with_exposed_provenance_mut(raw);
-        // SAFETY: the runtime calls back while it holds the object.
-        let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
+    call_back(&info, &object, |object| {
         // SAFETY: any callback may be called at any time.
         let answer = unsafe { object.ModuleLoadFinished(1, sys::S_OK) };
         assert_eq!(answer, sys::S_OK);
@@ -88,11 +98,7 @@ fn a_callback_may_come_within_a_callback() {
     let library = Library::load();
     let info = FakeInfo::new();
     let object = started(&library, &REENTERS, &info);
-    let raw = object.as_raw().expose_provenance();
-    info.on_force_gc(move || {
-        let raw = ptr::with_exposed_provenance_mut(raw);
-        // SAFETY: the runtime calls back while it holds the object.
-        let object = unsafe { ICorProfilerCallback11::from_raw_borrowed(&raw) }.unwrap();
+    call_back(&info, &object, |object| {
         // SAFETY: any callback may be called at any time.
         unsafe {
             assert_eq!(
@@ -114,4 +120,19 @@ fn a_callback_may_come_within_a_callback() {
         assert!(lines[2].starts_with("garbage_collection_finished panicked: inner panic (at "));
         assert_eq!(lines[3], format!("thread {thread} Ok(()) Module1.dll"));
     }
+}
+
+#[test]
+fn a_callback_that_the_shutdown_overtakes_has_not_failed() {
+    let library = Library::load_copy();
+    let info = FakeInfo::new();
+    let object = started(&library, &REENTERS, &info);
+    call_back(&info, &object, |object| {
+        // SAFETY: the shutdown may come while callbacks are under way.
+        assert_eq!(unsafe { object.Shutdown() }, sys::S_OK);
+    });
+    // SAFETY: as above.
+    assert_eq!(unsafe { object.ThreadCreated(1) }, sys::S_OK);
+    // Its next call is refused, and its error is not reported.
+    assert_eq!(library.take_log(), "thread 1 began\n");
 }

@@ -118,7 +118,15 @@ fn return_inspector_shows_each_result() {
 #[test]
 fn method_tracer_traces_each_call() {
     on_each(|runtime, setting| {
-        let (plain, summary) = run(Example("method_tracer"), runtime, setting, &[], "--summary");
+        // Each as a span, however often it is called.
+        let options = ["--methods", "Small.**", "--budget", "100"];
+        let (plain, summary) = run(
+            Example("method_tracer"),
+            runtime,
+            setting,
+            &options,
+            "--summary",
+        );
         let mut traced = count(&summary, |line| {
             let mut words = line.split_whitespace();
             let calls = words.next()?.parse().ok()?;

@@ -7,13 +7,17 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 
 pub(crate) struct Collector {
     pub(crate) url: String,
-    requests: Receiver<ExportTraceServiceRequest>,
+    requests: Receiver<Request>,
 }
+
+/// The lines of a head in lower case, and the message.
+pub(crate) type Request = (Vec<String>, ExportTraceServiceRequest);
 
 impl Collector {
     /// A collector that takes this long for each answer.
@@ -33,12 +37,12 @@ impl Collector {
     }
 
     /// The requests so far.
-    pub(crate) fn requests(&self) -> Vec<ExportTraceServiceRequest> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.try_iter().collect()
     }
 }
 
-fn receive(stream: &mut TcpStream, takes: Duration) -> Option<ExportTraceServiceRequest> {
+fn receive(stream: &mut TcpStream, takes: Duration) -> Option<Request> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = Vec::new();
     loop {
@@ -62,8 +66,13 @@ fn receive(stream: &mut TcpStream, takes: Duration) -> Option<ExportTraceService
         .unwrap();
     let mut body = vec![0; length.parse().unwrap()];
     reader.read_exact(&mut body).ok()?;
+    if head.contains(&"content-encoding: gzip".to_owned()) {
+        let mut plain = Vec::new();
+        GzDecoder::new(&*body).read_to_end(&mut plain).unwrap();
+        body = plain;
+    }
     thread::sleep(takes);
     // The program may have ended by then.
     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-    Some(ExportTraceServiceRequest::decode(&*body).unwrap())
+    Some((head, ExportTraceServiceRequest::decode(&*body).unwrap()))
 }

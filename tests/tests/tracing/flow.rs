@@ -11,7 +11,8 @@ const DELAY: f64 = 28.0;
 fn asynchronous_methods_end_with_their_tasks() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, _) = traced(runtime, &["--arguments"], &["work"]);
+        let (trace, _) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
+        let mut deferred = 0;
         for method in ["OfTask", "OfTaskOf", "OfValueTask", "OfValueTaskOf"] {
             let name = format!("Traced.Asynchronous.{method}(Traced.Asynchronous+End)");
             let spans = trace.of(&name);
@@ -31,9 +32,12 @@ fn asynchronous_methods_end_with_their_tasks() {
             ended(cancel_later, None, true);
             assert!(!now.is_async, "{now:?}");
             for span in [later, fail_later, cancel_later] {
-                assert!(span.is_async && span.took() > DELAY, "{span:?}");
+                assert!(span.took() > DELAY, "{span:?}");
+                // On a busy machine a task may be over before its method returns.
+                deferred += usize::from(span.is_async);
             }
         }
+        assert!(deferred > 0);
         let same = trace.of("Traced.Asynchronous.Same()")[0];
         assert!(same.is_async && same.exception.is_none());
         let from_source = trace.of("Traced.Asynchronous.FromSource(Traced.Manual)");
@@ -79,7 +83,7 @@ fn spans_belong_to_what_has_called_them() {
     ];
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, _) = traced(runtime, &["--arguments"], &["work"]);
+        let (trace, _) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
         let leaves = trace.of("Traced.Flow.Leaf(string)");
         assert_eq!(leaves.len(), 6);
         let main = trace.of("Traced.Program.Main(string[])")[0].thread;

@@ -36,7 +36,7 @@ const COUNTS: [(&str, usize, usize); 21] = [
 fn every_kind_of_method_has_its_spans() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, summary) = traced(runtime, &["--arguments"], &["work"]);
+        let (trace, summary) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
         for (name, calls, errors) in COUNTS {
             let spans = trace.of(name);
             let failed = spans.iter().filter(|span| span.exception.is_some());
@@ -172,6 +172,8 @@ fn no_call_is_lost_without_being_counted() {
         fs::write(&config, "Traced!Traced.Calls.Work").unwrap();
         let output = folder.path("trace.json");
         let options = [
+            "--budget",
+            "100",
             "--methods",
             &format!("@{}", config.display()),
             "--output",

@@ -8,16 +8,20 @@ use clr_profiler_tests::{Finished, Folder, Running, profilee, runtimes};
 
 use super::trace::{EXAMPLE, Trace};
 
+/// All calls, also those of small methods, and however often they are.
+const ALL: [&str; 4] = ["--methods", "**", "--budget", "100"];
+
 /// 360,000 calls of one method.
 const CALLS: [&str; 4] = ["hour", "return", "100", "calls"];
 
 #[test]
-fn a_trace_that_has_reached_its_limit_says_so() {
+fn a_trace_that_has_reached_its_limit_has_the_newest_calls_and_says_so() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
         let folder = Folder::new();
-        let file = folder.path("trace.json");
-        let options = ["--limit", "1", "--output", file.to_str().unwrap()];
+        let [file, older] = ["trace.json", "trace.1.json"].map(|name| folder.path(name));
+        let output = ["--output", file.to_str().unwrap()];
+        let options = [&ALL[..], &["--max-size", "2"], &output].concat();
         let command = EXAMPLE.command(runtime, &options, &profilee("Watched"), &CALLS);
         let finished = Finished::of(command);
         assert!(finished.status.success(), "{finished:?}");
@@ -25,23 +29,39 @@ fn a_trace_that_has_reached_its_limit_says_so() {
         let is_said = lines.len() == 1
             && lines[0].starts_with("method_tracer: ")
             && lines[0].contains(" calls are not in the trace")
-            && lines[0].contains("1 MB; `--limit` sets another limit");
-        assert!(is_said, "{lines:?}");
-        let text = fs::read_to_string(&file).unwrap();
+            && lines[0].contains("2 MB, and the oldest calls were dropped; `--max-size` sets");
+        assert!(is_said, "{lines:?} {:?}", folder.listing());
+        let [text, before] = [&file, &older].map(|file| fs::read_to_string(file).unwrap());
         // With the open calls, and the summary.
-        assert!(
-            (1 << 19..(1 << 20) + (64 << 10)).contains(&text.len()),
-            "{}",
-            text.len()
+        let size = text.len() + before.len();
+        assert!((1 << 20..(2 << 20) + (64 << 10)).contains(&size), "{size}");
+        let [trace, before] = [text, before].map(|text| Trace::parse(&text));
+        assert_eq!(trace.other["older"], "trace.1.json");
+        assert_eq!(before.other["newer"], "trace.json");
+        let calls = |trace: &Trace| {
+            let calls = trace
+                .spans
+                .iter()
+                .filter(|span| span.name == "Watched.Hour.Call(int)");
+            calls.count() as u64
+        };
+        let (all, left_out) = (
+            calls(&trace) + calls(&before),
+            trace.other["left_out"].as_u64(),
         );
-        let trace = Trace::parse(&text);
-        let calls = trace.of("Watched.Hour.Call(int)").len() as u64;
-        let left_out = trace.other["left_out"].as_u64().unwrap();
-        let lost = trace.other["lost"].as_u64().unwrap();
+        let (left_out, lost) = (left_out.unwrap(), trace.other["lost"].as_u64().unwrap());
         assert!(
-            calls > 1_000 && calls + left_out + lost >= 360_000,
-            "{calls} {left_out} {lost}"
+            all > 2_000 && all + left_out + lost >= 360_000,
+            "{all} {left_out} {lost}"
         );
+        // The last call of the program is there.
+        let main = trace.of("Watched.Program.Main(string[])");
+        assert_eq!(main.len(), 1);
+        // Both files have the name of the thread.
+        for file in [&file, &older] {
+            let text = fs::read_to_string(file).unwrap();
+            assert_eq!(text.matches("\"thread_name\"").count(), 1, "{file:?}");
+        }
     }
 }
 
@@ -52,7 +72,8 @@ fn a_trace_is_whole_whenever_the_program_is_killed() {
             println!("after {least} bytes on {}", runtime.name);
             let folder = Folder::new();
             let file = folder.path("trace.json");
-            let options = ["--output", file.to_str().unwrap()];
+            let output = ["--output", file.to_str().unwrap()];
+            let options = [&ALL[..], &output].concat();
             let words = ["hour", "return", "10000", "calls"];
             let command = EXAMPLE.command(runtime, &options, &profilee("Watched"), &words);
             let running = Running::start(command);

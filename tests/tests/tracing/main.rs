@@ -2,11 +2,19 @@
 
 #![cfg(unix)]
 
+mod budget;
 mod collector;
+mod conventions;
 mod ends;
+mod faults;
 mod flow;
 mod kinds;
 mod limits;
 mod otlp;
+mod providers;
+mod real;
+mod requests;
+mod semantic_conventions;
 mod threads;
 mod trace;
+mod trees;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{Example, Finished, Folder, Runtime, profilee};
 use serde_json::Value;
@@ -24,6 +25,12 @@ pub(crate) struct Span {
     pub(crate) exception: Option<String>,
     pub(crate) is_cancelled: bool,
     pub(crate) is_unfinished: bool,
+    /// Of spans with a rule.
+    pub(crate) method: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) attributes: Value,
+    pub(crate) status: Option<String>,
+    pub(crate) description: Option<String>,
 }
 
 #[derive(Debug)]
@@ -72,6 +79,11 @@ impl Trace {
                         exception: arguments["exception"].as_str().map(str::to_owned),
                         is_cancelled: arguments["cancelled"] == true,
                         is_unfinished: arguments["unfinished"] == true,
+                        method: arguments["method"].as_str().map(str::to_owned),
+                        kind: arguments["kind"].as_str().map(str::to_owned),
+                        attributes: arguments["attributes"].clone(),
+                        status: arguments["status"].as_str().map(str::to_owned),
+                        description: arguments["description"].as_str().map(str::to_owned),
                     };
                     assert!(
                         spans.insert(id, span).is_none(),
@@ -89,7 +101,11 @@ impl Trace {
             }
         }
         let mut spans: Vec<Span> = spans.into_values().collect();
-        spans.sort_by_key(|span| span.id);
+        spans.sort_by(|one, other| {
+            one.start
+                .total_cmp(&other.start)
+                .then(one.id.cmp(&other.id))
+        });
         for span in &spans {
             assert!(span.end >= span.start, "{span:?}");
         }
@@ -122,8 +138,30 @@ impl Trace {
     }
 }
 
+/// A run of `Traced`.
+#[derive(Debug)]
+pub(crate) struct Traced {
+    pub(crate) trace: Trace,
+    pub(crate) summary: String,
+    /// The line of the tracer at the end, if there is one.
+    pub(crate) line: String,
+    /// The time of the program.
+    pub(crate) took: Duration,
+}
+
 /// Traces `Traced` and checks that it behaves as without the tracer.
 pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Trace, String) {
+    let traced = traced_in(runtime, options, words, &[]);
+    (traced.trace, traced.summary)
+}
+
+/// The same with these environment variables.
+pub(crate) fn traced_in(
+    runtime: &Runtime,
+    options: &[&str],
+    words: &[&str],
+    variables: &[(&str, &str)],
+) -> Traced {
     let folder = Folder::new();
     let (file, summary) = (folder.path("trace.json"), folder.path("summary.txt"));
     let mut all = options.to_vec();
@@ -135,7 +173,11 @@ pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Tr
     ]);
     let program = profilee("Traced");
     let plain = Finished::of(EXAMPLE.plain(runtime, &program, words));
-    let finished = Finished::of(EXAMPLE.command(runtime, &all, &program, words));
+    let mut command = EXAMPLE.command(runtime, &all, &program, words);
+    command.envs(variables.iter().copied());
+    let begun = Instant::now();
+    let finished = Finished::of(command);
+    let took = begun.elapsed();
     assert!(plain.status.success(), "{plain:?}");
     assert_eq!(finished.status, plain.status, "{finished:?}");
     assert_eq!(finished.stdout, plain.stdout);
@@ -165,5 +207,10 @@ pub(crate) fn traced(runtime: &Runtime, options: &[&str], words: &[&str]) -> (Tr
         }
         _ => panic!("{own:?}"),
     }
-    (trace, text(&summary))
+    Traced {
+        trace,
+        summary: text(&summary),
+        line: own.concat(),
+        took,
+    }
 }

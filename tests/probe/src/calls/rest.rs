@@ -181,8 +181,9 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
-/// These only queue a request, and the module can be unloaded before its turn: there is no answer for unloaded ones.
-pub const QUEUED: &[&str] = &["Rejit::request", "Rejit::revert"];
+/// These only queue a request, and the module can be unloaded before its turn, or leave methods alone that they do not know:
+/// there is no answer for unloaded ones.
+pub const QUEUED: &[&str] = &["Instrumentation::renew", "Rejit::request", "Rejit::revert"];
 
 /// Calls on components that `initialize` has attached, at the moments for that.
 fn components() -> Vec<Call> {
@@ -219,6 +220,10 @@ fn components() -> Vec<Call> {
         Changes Instrumentation::off = |_at| used(PARTS.instrumentation.get()?.off());
         Changes Instrumentation::remove = |_at| used(PARTS.removed.get()?.remove());
         Changes Instrumentation::on = |_at| used(PARTS.instrumentation.get()?.on());
+        Changes Instrumentation::renew = |at| {
+            let method = (ModuleId::pick(at)?, MethodDef::pick(at)?);
+            used(PARTS.instrumentation.get()?.renew(&[method]))
+        };
         Asks Sampler::totals = |_at| used(Ok(PARTS.sampler.get()?.totals()));
         Asks Sampler::wait_for_delivery =
             |_at| used(PARTS.sampler.get()?.wait_for_delivery());

@@ -1,12 +1,14 @@
 //! Patches in C# change methods of a program.
 
 #[cfg(test)]
+mod of_core;
+#[cfg(test)]
 mod tests;
 
 use std::env;
 use std::sync::Arc;
 
-use clr_profiler::instrumentation::Instrumentation;
+use clr_profiler::instrumentation::{Instrumentation, MethodState, PatchWay};
 use clr_profiler::patches::ManagedPatches;
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
@@ -32,23 +34,41 @@ impl Profiler for ManagedPatched {
                 None => patches.class(class, patterns)?,
             };
         }
+        if env::var_os("PATCHES_FOR_ALL_CALLERS").is_some() {
+            patches = patches.for_all_callers();
+        }
         let mut all = Instrumentation::new().managed_patches(patches);
         if let Ok(path) = env::var("PATCHES_SECOND") {
             all = all.managed_patches(ManagedPatches::open(path)?);
         }
-        let all = all.report(|outcome, _| {
-            let (state, name) = (outcome.state.name(), &outcome.name);
-            let problem = outcome.problem.as_deref().unwrap_or_default();
-            log::line(format_args!("{state} {name} {problem}"));
-        });
+        if env::var_os("PATCHES_UNREPORTED").is_none() {
+            all = all.report(|outcome, _| {
+                let (state, name) = (outcome.state.name(), &outcome.name);
+                let problem = outcome.problem.as_deref().unwrap_or_default();
+                log::line(format_args!("{state} {name} {problem}"));
+            });
+        }
         Ok(Self {
             instrumentation: setup.attach(all).inspect_err(|error| log::line(error))?,
         })
     }
 
     fn shutdown(&self, _: &ProfilerInfo) -> Result<()> {
-        for problem in self.instrumentation.outcomes().problems {
+        let outcomes = self.instrumentation.outcomes();
+        for problem in outcomes.problems {
             log::line(format_args!("problem {problem}"));
+        }
+        let methods = outcomes.methods.iter();
+        // All methods of the program are read for calls.
+        for method in methods.filter(|one| one.state != MethodState::NotCompiled) {
+            let ways: Vec<&str> = method.ways.iter().map(PatchWay::name).collect();
+            let (ways, state, name) = (ways.join(" "), method.state.name(), &method.name);
+            let problem = method.problem.as_deref().unwrap_or_default();
+            log::line(format_args!("ways {ways} {state} {name} {problem}"));
+        }
+        for callee in outcomes.callees {
+            let (calls, pattern) = (callee.methods, callee.pattern);
+            log::line(format_args!("patched {calls} calls of {pattern}"));
         }
         Ok(())
     }
@@ -63,7 +83,10 @@ impl Profiler for ManagedSwitched {
         setup.on_failure(|failure| log::line(failure));
         let path = env::var("PATCHES_FILE").map_err(Error::other)?;
         let patches = ManagedPatches::open(path)?;
-        let patches = patches.class("Plain.Thousand", "Waits.Program.Work*(); -**.Work5")?;
+        let patches = match env::var_os("PATCHES_OF_TIMES") {
+            Some(_) => patches.for_all_callers(),
+            None => patches.class("Plain.Thousand", "Waits.Program.Work*(); -**.Work5")?,
+        };
         let mut all = Instrumentation::new().managed_patches(patches).switchable();
         if let Ok(path) = env::var("PATCHES_SECOND") {
             let second = ManagedPatches::open(path)?;

@@ -74,17 +74,16 @@ inherits secret!839both1 14
 wrong 0
 ";
 
-fn path(file: &str) -> String {
+pub(super) fn path(file: &str) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../profilees/ManagedPatched");
     format!("{folder}/{file}")
 }
 
-fn patched(file: &str, patches: &str, tiered: &str) -> Scenario {
+fn patched(file: &str, patches: &str) -> Scenario {
     Scenario::new("ManagedPatched")
         .profiled_by::<ManagedPatched>()
         .env("PATCHES_FILE", &path(file))
         .env("PATCHES", patches)
-        .env("COMPlus_TieredCompilation", tiered)
 }
 
 fn prints(profiled: &Finished, name: &str, expected: &str) {
@@ -96,8 +95,8 @@ fn prints(profiled: &Finished, name: &str, expected: &str) {
 
 #[test]
 fn classes_with_attributes_work_as_they_are_written() {
-    for tiered in ["0", "1"] {
-        patched("Annotated.dll", "", tiered).on_each_runtime(|runtime, profiled| {
+    for scenario in patched("Annotated.dll", "").in_modes() {
+        scenario.on_each_runtime(|runtime, profiled| {
             let log = &profiled.log;
             prints(profiled, &runtime.name, ANNOTATED);
             assert!(!log.contains("failed") && !log.contains("problem"), "{log}");
@@ -105,12 +104,42 @@ fn classes_with_attributes_work_as_they_are_written() {
     }
 }
 
+/// Targets that code of the patches names; it is read, not run.
 #[test]
-fn precompiled_and_profiled_code_has_the_patches_too() {
-    for variable in ["COMPlus_ReadyToRun", "COMPlus_TieredPGO", "COMPlus_TC_QuickJitForLoops"] {
-        let scenario = patched("Annotated.dll", "", "1").env(variable, "0");
-        scenario.on_each_runtime(|runtime, profiled| prints(profiled, &runtime.name, ANNOTATED));
+fn targets_that_code_names_are_patched() {
+    let mut expected = PLAIN.to_owned();
+    for (plain, patched) in [
+        ("price 21\n", "price 1121\n"),
+        ("greet hello you in shop, hello", "greet hello you in shop!, hello"),
+        ("nobody in shop\n", "nobody in shop!\n"),
+        ("total 10\n", "total 20\n"),
+        ("set 5 base\n", "set 210 patched\n"),
+        ("twice 8\n", "twice 28\n"),
+        ("secret 5\n", "secret 15\n"),
+        ("ordered 2\n", "ordered 12\n"),
+        ("skipped 1000 2000\n", "skipped 2000 3000\n"),
+        ("renamed 12\n", "renamed 5012\n"),
+        ("root 7\n", "root 8\n"),
+    ] {
+        assert!(expected.contains(plain), "{plain}");
+        expected = expected.replace(plain, patched);
     }
+    for scenario in patched("Targets.dll", "").in_modes() {
+        scenario.on_each_runtime(|runtime, profiled| {
+            let log = &profiled.log;
+            prints(profiled, &runtime.name, &expected);
+            assert!(!log.contains("failed") && !log.contains("no method has matched"), "{log}");
+            for name in ["Store.Fields()", "Methods.Fill(", "Methods.Paint("] {
+                assert!(log.contains(&format!("instrumented ManagedPatched.{name}")), "{name} {log}");
+            }
+        });
+    }
+}
+
+#[test]
+fn code_that_is_optimised_at_once_has_the_patches_too() {
+    let scenario = patched("Annotated.dll", "").env("COMPlus_TC_QuickJitForLoops", "0");
+    scenario.on_each_runtime(|runtime, profiled| prints(profiled, &runtime.name, ANNOTATED));
 }
 
 /// Patches without attributes: their classes are public, so the runtime loads the file itself, or its bytes.
@@ -121,15 +150,18 @@ Plain.Greeting ManagedPatched.Store.Greet(string)
 Plain.Everything ManagedPatched.Store.Price; ManagedPatched.Store.Greet
 Plain.Counted ManagedPatched.Methods.Renamed; ManagedPatched.Methods.Paint
 Plain.Greeting ManagedPatched.Store.Gret
+Plain.Other calls ManagedPatched.Store..ctor
 Plain.Root calls System.Math.Sqr";
-    let scenario = patched("Plain.dll", patterns, "1");
+    let scenario = patched("Plain.dll", patterns);
     let expected = PLAIN
         .replace("hello you in", "hello YOU in")
-        .replace("renamed 12", "renamed 7012");
+        .replace("renamed 12", "renamed 7012")
+        .replace("set 5 base", "set 5 made");
     let problem = "the parameter `__result` of the patch Plain.Counted.Postfix does not bind to \
                    ManagedPatched.Methods.Paint(ManagedPatched.Color): it is `ref int`, and the value is short: \
                    declare it as `ref short`, or as `ref object`";
-    for scenario in [scenario.clone(), scenario.env("PATCHES_IN_MEMORY", "1")] {
+    let in_memory = scenario.clone().env("PATCHES_IN_MEMORY", "1");
+    for scenario in [scenario.in_modes(), in_memory.in_modes()].concat() {
         scenario.on_each_runtime(|runtime, profiled| {
             prints(profiled, &runtime.name, &expected);
             let log = &profiled.log;
@@ -155,8 +187,8 @@ fn patches_of_several_assemblies_have_one_order() {
         .replace("ordered 100038", "ordered 100154")
         .replace("wrong 1\n", "wrong 9\n")
         .replace("year 2000 2000", "year 2001 2001");
-    for tiered in ["0", "1"] {
-        let scenario = patched("Annotated.dll", "", tiered).env("PATCHES_SECOND", &path("Second.dll"));
+    let scenario = patched("Annotated.dll", "").env("PATCHES_SECOND", &path("Second.dll"));
+    for scenario in scenario.in_modes() {
         scenario.on_each_runtime(|runtime, profiled| {
             let log = &profiled.log;
             prints(profiled, &runtime.name, &expected);
@@ -167,7 +199,7 @@ fn patches_of_several_assemblies_have_one_order() {
 
 #[test]
 fn two_assemblies_of_patches_have_different_names() {
-    let scenario = patched("Annotated.dll", "", "1").env("PATCHES_SECOND", &path("Annotated.dll"));
+    let scenario = patched("Annotated.dll", "").env("PATCHES_SECOND", &path("Annotated.dll"));
     scenario.on_each_runtime(|runtime, profiled| {
         prints(profiled, &runtime.name, PLAIN);
         let log = &profiled.log;
@@ -277,34 +309,61 @@ const UNBOUND: &[(&str, &str, &str)] = &[
 fn methods_of_the_framework_are_patched_by_patterns() {
     let patterns = "\
 Plain.Root calls System.Math.Sqrt
-Plain.Host System.Private.Uri!System.Uri.get_Host
-Plain.Root System.Private.CoreLib!System.DateTime.get_UtcNow";
-    patched("Plain.dll", patterns, "1").on_each_runtime(|runtime, profiled| {
-        let expected = PLAIN.replace("root 7", "root 8").replace("host shop", "host shop!");
-        prints(profiled, &runtime.name, &expected);
-        let reason = "is a method of the core library, which cannot refer to patches: `ManagedPatches::calls` patches its calls";
-        assert!(profiled.log.contains(reason), "{}", profiled.log);
-    });
+Plain.Host System.Private.Uri!System.Uri.get_Host";
+    for scenario in patched("Plain.dll", patterns).in_modes() {
+        scenario.on_each_runtime(|runtime, profiled| {
+            let expected = PLAIN.replace("root 7", "root 8").replace("host shop", "host shop!");
+            prints(profiled, &runtime.name, &expected);
+            let log = &profiled.log;
+            for line in [
+                "ways method instrumented System.Uri.get_Host()",
+                "ways calls instrumented ManagedPatched.Program+<>c.",
+                "patched 1 calls of System.Math.Sqrt",
+            ] {
+                assert!(log.contains(line), "{line} {log}");
+            }
+        });
+    }
 }
 
 #[test]
 fn patches_that_do_not_bind_are_named_and_change_nothing() {
     let lines = UNBOUND.iter().map(|(class, method, _)| format!("{class} ManagedPatched.{method}"));
     let lines: Vec<String> = lines.collect();
-    patched("Unbound.dll", &lines.join("\n"), "1").on_each_runtime(|runtime, profiled| {
+    patched("Unbound.dll", &lines.join("\n")).on_each_runtime(|runtime, profiled| {
         prints(profiled, &runtime.name, PLAIN);
         let log = &profiled.log;
         for (class, _, reason) in UNBOUND {
             assert!(log.contains(reason), "{} {class}: {reason}\n{log}", runtime.name);
+            // In the outcome once.
+            let lines = log.lines().filter(|line| line.starts_with("problem "));
+            let lines = lines.filter(|line| line.contains(&format!(" {class}.")));
+            assert!(lines.count() <= 1, "{} {class}\n{log}", runtime.name);
         }
         assert!(!log.contains("instrumented "), "{log}");
+    });
+}
+
+/// To the hook for failures, and in the outcomes; one is found when the module is loaded, the other when the method is compiled.
+#[test]
+fn a_patch_that_does_not_bind_is_reported_once() {
+    let patterns = "NoArgument ManagedPatched.Store.Price\nStack ManagedPatched.Methods.Length";
+    let scenario = patched("Unbound.dll", patterns).env("PATCHES_UNREPORTED", "1");
+    scenario.on_each_runtime(|runtime, profiled| {
+        let (log, name) = (&profiled.log, &runtime.name);
+        prints(profiled, name, PLAIN);
+        for (part, outcome) in [("the patch NoArgument.Prefix", "problem "), ("restricted to the stack", "ways ")] {
+            let lines = log.lines().filter(|line| line.contains(part));
+            let (told, reported): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with(outcome));
+            assert_eq!((told.len(), reported.len()), (1, 1), "{name} {part} {log}");
+        }
     });
 }
 
 /// The runtime prefers a file of the program to the copy in memory. The newer runtimes here have no folder of the program.
 #[test]
 fn private_patches_in_the_folder_of_the_program_are_refused() {
-    let scenario = patched("../Hidden.dll", "Hidden ManagedPatched.Methods.Renamed", "1");
+    let scenario = patched("../Hidden.dll", "Hidden ManagedPatched.Methods.Renamed");
     scenario.on_each_runtime_where(
         |runtime| runtime.major < 9,
         |runtime, profiled| {
@@ -317,7 +376,7 @@ fn private_patches_in_the_folder_of_the_program_are_refused() {
 
 #[test]
 fn a_mistaken_assembly_is_refused_whole() {
-    patched("Mistaken.dll", "", "1").on_each_runtime(|runtime, profiled| {
+    patched("Mistaken.dll", "").on_each_runtime(|runtime, profiled| {
         prints(profiled, &runtime.name, PLAIN);
         assert!(!profiled.log.contains("instrumented "), "{}", profiled.log);
     });

@@ -7,7 +7,7 @@ use std::env;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use clr_profiler::instrumentation::Instrumentation;
+use clr_profiler::instrumentation::{Instrumentation, PatchWay};
 use clr_profiler::patches::{Call, Faults, Patch};
 use clr_profiler::prelude::*;
 use scenario_support::{clsid, log};
@@ -35,7 +35,7 @@ impl Drop for State {
 }
 
 /// Changes nearly all methods of `Patched`.
-pub(crate) struct Patches;
+pub(crate) struct Patches(Arc<Instrumentation>);
 
 fn of(method: &str) -> Patch {
     Patch::method(format!("Patched!Patched.{method}").as_str())
@@ -319,6 +319,38 @@ fn of_framework(all: Instrumentation) -> Instrumentation {
         }))
 }
 
+/// Patches that read and write fields of base types, of the program `ManagedPatched`.
+fn of_inherited(all: Instrumentation) -> Instrumentation {
+    let of = |method: &str| Patch::method(format!("ManagedPatched!ManagedPatched.{method}").as_str());
+    let fields = ["secret", "weight", "level", "shared"];
+    let inherits = fields.iter().fold(of("Store.Inherits"), |patch, field| patch.field(field));
+    all.patch(
+        inherits
+            .before(|call| {
+                let secret: String = call.get("this.secret")?;
+                let weight: i64 = call.get("this.weight")?;
+                call.set("this.secret", format!("{secret}!"))?;
+                call.keep(secret);
+                call.set("this.weight", weight + 1)?;
+                call.set("this.level", 9)?;
+                call.set("this.shared", "both")
+            })
+            .after(|call| {
+                let secret = call.kept::<String>().cloned();
+                call.set("this.secret", secret.unwrap_or_default())?;
+                call.set("this.weight", 7_i64)?;
+                call.set("this.level", 1)?;
+                call.set("this.shared", "shared")
+            }),
+    )
+    // A private field of a class of .NET.
+    .patch(of("Late.Tell").field("_message").field("own").before(|call| {
+        let (message, own): (String, i32) = (call.get("this._message")?, call.get("this.own")?);
+        call.set("this._message", format!("very {message} {own}"))
+    }))
+    .patch(of("Store.Price").field("hidden").before(|_| Ok(())))
+}
+
 /// Patches of calls in the program.
 fn of_calls(all: Instrumentation) -> Instrumentation {
     let program = "Patched!**; generated Patched!**";
@@ -422,17 +454,26 @@ impl Profiler for Patches {
         if how.contains("calls") {
             all = of_calls(all);
         }
+        if how.contains("inherited") {
+            all = of_inherited(all);
+        }
         if let Ok(faults) = env::var("FAULTS") {
             all = all.faults(&Faults::parse(&faults)?);
         }
         if how.contains("at load") {
             all = all.at_module_load();
         }
-        setup.attach(all)?;
-        Ok(Self)
+        Ok(Self(setup.attach(all)?))
     }
 
     fn shutdown(&self, _: &ProfilerInfo) -> Result<()> {
+        if env::var("PATCHED").is_ok_and(|how| how.contains("framework")) {
+            for method in self.0.outcomes().methods {
+                let ways: Vec<&str> = method.ways.iter().map(PatchWay::name).collect();
+                let (ways, state) = (ways.join(" "), method.state.name());
+                log::line(format_args!("ways {ways} {state} {}", method.name));
+            }
+        }
         log::line(format_args!("states {}", STATES.load(Ordering::Relaxed)));
         Ok(())
     }

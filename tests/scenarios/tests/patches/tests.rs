@@ -82,11 +82,9 @@ const CALLS: &[&str] = &[
     "root 3",
 ];
 
-fn patched(how: &str, tiered: &str) -> Scenario {
-    Scenario::new("Patched")
-        .profiled_by::<Patches>()
-        .env("PATCHED", how)
-        .env("COMPlus_TieredCompilation", tiered)
+fn patched(how: &str) -> Vec<Scenario> {
+    let scenario = Scenario::new("Patched").profiled_by::<Patches>();
+    scenario.env("PATCHED", how).in_modes()
 }
 
 /// The lines of the program with these in place of those that begin with the same word, in their order.
@@ -110,8 +108,8 @@ fn expected(changed: &[&str]) -> String {
 }
 
 fn check(how: &str, changed: &[&str], more: impl Fn(&Runtime, &Finished)) {
-    for tiered in ["0", "1"] {
-        patched(how, tiered).on_each_runtime(|runtime, profiled| {
+    for scenario in patched(how) {
+        scenario.on_each_runtime(|runtime, profiled| {
             let (log, name) = (&profiled.log, &runtime.name);
             assert_eq!(profiled.status.code(), Some(6), "{name} {log}");
             assert_eq!(profiled.stdout, expected(changed), "{name} {log}");
@@ -150,8 +148,8 @@ fn values_are_passed_by_name() {
 fn exceptions_states_and_failures_end_as_described() {
     // Runtimes word it differently.
     const MISSING: &str = "'System.NoSuchException'";
-    for tiered in ["0", "1"] {
-        patched("ends", tiered).on_each_runtime(|runtime, profiled| {
+    for scenario in patched("ends") {
+        scenario.on_each_runtime(|runtime, profiled| {
             let (log, name) = (&profiled.log, &runtime.name);
             let lines = profiled.stdout.lines();
             let (faulty, others): (Vec<_>, Vec<_>) =
@@ -177,6 +175,43 @@ fn exceptions_states_and_failures_end_as_described() {
     }
 }
 
+/// Called by the program, by .NET itself, by delegates and by reflection.
+#[test]
+fn methods_of_the_framework_are_mocked_for_all_callers() {
+    const EXPECTED: &str = "\
+times 2001 2001 2001 2001 2001
+files contents of /nowhere/a, contents of /nowhere/a, contents of /nowhere/a, contents of /nowhere/a
+";
+    let scenario = Scenario::new("CorePatched").profiled_by::<Patches>();
+    for scenario in scenario.env("PATCHED", "framework").in_modes() {
+        scenario.on_each_runtime(|runtime, profiled| {
+            let (log, name) = (&profiled.log, &runtime.name);
+            assert!(profiled.stdout.starts_with(EXPECTED), "{name} {} {log}", profiled.stdout);
+            assert!(profiled.stdout.ends_with("wrong 0\n"), "{name} {} {log}", profiled.stdout);
+            assert_eq!(profiled.stderr, "", "{name} {log}");
+            let ways = "ways method instrumented System.DateTime.get_UtcNow()";
+            assert!(profiled.logged(ways), "{name} {log}");
+        });
+    }
+}
+
+#[test]
+fn fields_of_base_types_are_read_and_written() {
+    let scenario = Scenario::new("ManagedPatched").profiled_by::<Patches>();
+    for scenario in scenario.env("PATCHED", "inherited").in_modes() {
+        scenario.on_each_runtime(|runtime, profiled| {
+            let (log, name) = (&profiled.log, &runtime.name);
+            let stdout = &profiled.stdout;
+            assert!(stdout.contains("\ninherits secret!839both1 14\n"), "{name} {stdout} {log}");
+            assert!(stdout.ends_with("\nwrong 0\n"), "{name} {stdout} {log}");
+            assert_eq!(profiled.stderr, "", "{name} {log}");
+            let refused = "the field hidden is static, and private in ManagedPatched.Base";
+            assert!(log.contains(refused), "{name} {log}");
+            assert!(!log.contains("a patch failed"), "{name} {log}");
+        });
+    }
+}
+
 #[test]
 fn methods_of_the_framework_are_mocked() {
     check("framework", FRAMEWORK, |_, profiled| {
@@ -189,8 +224,8 @@ fn methods_of_the_framework_are_mocked() {
 #[test]
 fn calls_are_patched_without_their_methods() {
     for how in ["calls", "calls at load"] {
-        for tiered in ["0", "1"] {
-            patched(how, tiered).on_each_runtime(|runtime, profiled| {
+        for scenario in patched(how) {
+            scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = expected(CALLS);
                 let mut expected = expected.replace("'/nowhere/settings.json'", "'/nobody/knows'");
@@ -223,8 +258,8 @@ fn faults_happen_in_their_share_of_the_calls() {
         return 5 in 50 % of Patched.Store.Mistaken
         return 5 in 100 % of Patched.Store.Kinds";
     const NO_ANSWER: &str = "System.TimeoutException: no answer";
-    for tiered in ["0", "1"] {
-        let faulty = patched("", tiered).env("FAULTS", FAULTS);
+    for scenario in patched("") {
+        let faulty = scenario.env("FAULTS", FAULTS);
         let wrong = RefCell::new(Vec::new());
         faulty.on_each_runtime(|runtime, profiled| {
             let (log, name) = (&profiled.log, &runtime.name);
@@ -266,10 +301,8 @@ fn until_worked(program: &mut Started, number: u32, result: &str) {
 
 #[test]
 fn patches_are_switched_while_threads_run_the_methods() {
-    for tiered in ["0", "1"] {
-        let scenario = Scenario::new("Waits")
-            .profiled_by::<PatchesSwitched>()
-            .env("COMPlus_TieredCompilation", tiered);
+    let scenario = Scenario::new("Waits").profiled_by::<PatchesSwitched>();
+    for scenario in scenario.in_modes() {
         scenario.waiting_on_each_runtime(|_, mut program| {
             assert_eq!(program.ask("work 1"), "worked 1111");
             assert_eq!(program.ask("busy"), "busy");
@@ -291,17 +324,19 @@ fn patches_are_switched_while_threads_run_the_methods() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_patches_methods() {
-    Scenario::new("Waits").waiting_on_each_runtime(|_, mut program| {
-        assert_eq!(program.ask("work 1"), "worked 111");
-        let profiler = clr_profiler_tests::name_of::<PatchesSwitched>();
-        program.attach(profiler, b"").unwrap();
-        until_worked(&mut program, 1, "1111");
-        // Of a method that was never compiled before.
-        until_worked(&mut program, 2, "1222");
-        program.ask("work 5");
-        until_worked(&mut program, 1, "111");
-        program.ask("work 6");
-        until_worked(&mut program, 1, "1111");
-        assert_eq!(program.ends_well(), "");
-    });
+    for scenario in Scenario::new("Waits").in_modes() {
+        scenario.waiting_on_each_runtime(|_, mut program| {
+            assert_eq!(program.ask("work 1"), "worked 111");
+            let profiler = clr_profiler_tests::name_of::<PatchesSwitched>();
+            program.attach(profiler, b"").unwrap();
+            until_worked(&mut program, 1, "1111");
+            // Of a method that was never compiled before.
+            until_worked(&mut program, 2, "1222");
+            program.ask("work 5");
+            until_worked(&mut program, 1, "111");
+            program.ask("work 6");
+            until_worked(&mut program, 1, "1111");
+            assert_eq!(program.ends_well(), "");
+        });
+    }
 }

@@ -1,0 +1,3 @@
+clr_profiler::register!(notification(MyProfiler));
+
+fn main() {}

@@ -1,0 +1,72 @@
+//! The budget of tracing: methods without spans, and the notes about them.
+
+use std::fs;
+
+use clr_profiler_tests::{Finished, Folder, Runtime, profilee, runtimes};
+use serde_json::Value;
+
+use super::trace::{EXAMPLE, Trace};
+
+const STEP: &str = "Traced.Often.Step(int)";
+const ROUND: &str = "Traced.Often.Round()";
+
+/// The calls of both methods.
+const ROUNDS: u64 = 500;
+const STEPS: u64 = 20_000 * ROUNDS;
+
+/// Runs the program with this number of rounds.
+fn often(runtime: &Runtime, options: &[&str], rounds: u64) -> Trace {
+    let folder = Folder::new();
+    let file = folder.path("trace.json");
+    let output = ["--output", file.to_str().unwrap()];
+    let options = [options, &output].concat();
+    let words = ["often", &rounds.to_string()];
+    let command = EXAMPLE.command(runtime, &options, &profilee("Traced"), &words);
+    let finished = Finished::of(command);
+    assert!(finished.status.success(), "{finished:?}");
+    Trace::parse(&fs::read_to_string(&file).unwrap())
+}
+
+fn row<'a>(trace: &'a Trace, name: &str) -> &'a Value {
+    let rows = trace.other["methods"].as_array().unwrap();
+    rows.iter().find(|row| row["name"] == name).unwrap()
+}
+
+#[test]
+fn methods_that_are_called_too_often_are_counted() {
+    for runtime in runtimes() {
+        let trace = often(runtime, &[], ROUNDS);
+        let (step, round) = (row(&trace, STEP), row(&trace, ROUND));
+        let plain = step["without_span"].as_u64().unwrap();
+        println!("on {}: {plain} of {STEPS} calls have no span", runtime.name);
+        assert!(trace.reason("counted", STEP).is_some(), "{}", trace.other);
+        assert!(plain > STEPS / 4, "{plain}");
+        // Each call is counted, unless even that was too dear.
+        let is_given_up = trace.reason("counted_until", STEP).is_some();
+        let counted = step["calls"].as_u64().unwrap();
+        assert!(counted == STEPS || is_given_up && counted < STEPS, "{step}");
+        assert_eq!(
+            (&round["calls"], &round["without_span"]),
+            (&ROUNDS.into(), &0.into())
+        );
+        let small = trace.other["small"]["names"].as_array().unwrap();
+        assert!(
+            small.contains(&"Traced.Often.Small(int)".into()),
+            "{small:?}"
+        );
+    }
+}
+
+#[test]
+fn methods_that_are_named_have_spans_within_no_budget() {
+    for runtime in runtimes() {
+        let methods = ["--methods", "Traced!Traced.Often.*"];
+        let options = [&methods[..], &["--budget", "100", "--max-size", "1"]].concat();
+        let trace = often(runtime, &options, ROUNDS / 20);
+        assert_eq!(row(&trace, STEP)["calls"], STEPS / 20);
+        assert_eq!(row(&trace, "Traced.Often.Small(int)")["calls"], STEPS / 20);
+        for name in [STEP, "Traced.Often.Small(int)"] {
+            assert_eq!(row(&trace, name)["without_span"], 0);
+        }
+    }
+}
