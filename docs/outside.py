@@ -1,7 +1,8 @@
 """A preprocessor of mdBook: links that lead out of `src`, to other files of the repository.
 
 On a repository page they work as they are. The book has no such files, so it gets the Markdown
-pages that its chapters link to as chapters at its end; a link to anything else becomes its text.
+pages that its chapters link to as chapters at its end, and pictures become a part of their pages; a link to anything
+else becomes its text.
 """
 
 import base64
@@ -114,7 +115,8 @@ def main():
     whole = Book(source, items)
     for chapter in chapters(items):
         if path := chapter["path"]:
-            chapter["content"] = whole.rewrite(chapter["content"], path, path, may_add=True)
+            text = whole.with_images(chapter["content"], os.path.dirname(path))
+            chapter["content"] = whole.rewrite(text, path, path, may_add=True)
     pages = list(whole.pages())
     if pages:
         items += [{"PartTitle": TITLE}, *pages]

@@ -13,6 +13,13 @@ const types = {
 };
 const server = http.createServer((request, response) => {
   let name = decodeURIComponent(new URL(request.url, "http://here").pathname);
+  // The viewer of traces asks its server for them.
+  if (name.endsWith("_info")) {
+    response.writeHead(200, { "content-type": types[".json"] }).end("{}");
+    return;
+  }
+  if (name === "/localtrace") name = "/trace.json";
+  if (name === "/" || name.startsWith("/v")) name = "/perfetto" + name;
   if (name.endsWith("/")) name += "index.html";
   const file = path.join(folder, path.normalize(name));
   if (!fs.existsSync(file)) {
@@ -25,12 +32,12 @@ const server = http.createServer((request, response) => {
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
 const here = `http://127.0.0.1:${server.address().port}`;
 
-const running = await chromium.launch({ executablePath: browser, args: ["--no-sandbox"] });
+const running = await chromium.launch({ executablePath: browser, args: ["--no-sandbox", "--disable-gpu"] });
 const photograph = async (name, url, act, height = 560) => {
   const page = await running.newPage({ viewport: { width: 1000, height: 560 } });
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => console.error(`${name}: ${error.message}`));
-  await page.goto(here + url, { waitUntil: "commit" });
+  await page.goto(url.startsWith("/") ? here + url : url, { waitUntil: "commit" });
   await act(page);
   // Drawn on a canvas, some time after the data are there.
   await page.waitForTimeout(3000);
@@ -40,15 +47,48 @@ const photograph = async (name, url, act, height = 560) => {
 };
 
 // The roots are at the bottom.
-await photograph("flame-graph", "/cpu.svg", (page) => page.evaluate(() => {
+const roots = (page) => page.evaluate(() => {
   const picture = document.documentElement;
   const height = picture.height.baseVal.value;
   picture.setAttribute("style", `margin-top: ${Math.min(560 - height, 0)}px`);
   window.scrollTo(0, height);
-}), 380);
+});
+await photograph("flame-graph", "/cpu.svg", roots, 380);
+await photograph("allocations", "/alloc.svg", roots, 380);
+
+// The lines of which some are not covered.
+const line = (number) => async (page) => {
+  await page.waitForLoadState();
+  await page.evaluate((number) => {
+    // genhtml 1 and 2 have other anchors.
+    const found = document.querySelector(`#L${number}, a[name="${number}"]`);
+    window.scrollTo(0, found.getBoundingClientRect().top + window.scrollY - 330);
+  }, number);
+};
+await photograph("coverage", "/coverage/0.html", line(245));
+const sources = fs.readdirSync(path.join(folder, "genhtml"), { recursive: true });
+const source = sources.find((name) => name.endsWith("Sample.cs.gcov.html"));
+await photograph("coverage-genhtml", `/genhtml/${source}`, line(245));
 
 await photograph("speedscope", "/speedscope/dist/release/", async (page) => {
   await page.setInputFiles("input[type=file]", path.join(folder, "cpu.json"));
+});
+
+await photograph("trace", "/", async (page) => {
+  // One for all, and one for the process, which has those of its threads below it.
+  const tracks = page.locator(".pf-track");
+  await tracks.nth(1).waitFor();
+  await tracks.nth(1).getByText(/^dotnet/).first().click();
+  await tracks.nth(2).waitFor();
+});
+
+await photograph("heap", "devtools://devtools/bundled/devtools_app.html?panel=heap-profiler", async (page) => {
+  await page.getByText("Select profiling type").waitFor();
+  await page.setInputFiles("input[type=file]", path.join(folder, "heap.heapsnapshot"));
+  // Its size is there when it is read.
+  await page.getByText(/[0-9].?[kM]B\)/).first().waitFor();
+  await page.getByText("heap", { exact: true }).first().click();
+  await page.getByText("Shallow Size").first().waitFor();
 });
 
 await running.close();

