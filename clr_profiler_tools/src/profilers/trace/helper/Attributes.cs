@@ -269,7 +269,9 @@ namespace MethodTracer
             {
                 return false;
             }
-            if (task.IsCompletedSuccessfully)
+            // It may complete meanwhile: asked once, before anything else.
+            bool isCompleted = task.IsCompleted;
+            if (isCompleted && task.IsCompletedSuccessfully)
             {
                 reading.Span = Attributes.Keep(frame);
                 if (reading.Span != 0)
@@ -278,7 +280,7 @@ namespace MethodTracer
                 }
                 return false;
             }
-            if (task.IsCompleted || IsSpecial(task))
+            if (isCompleted || IsSpecial(task))
             {
                 Tracer.Completes(frame, task);
                 return false;
