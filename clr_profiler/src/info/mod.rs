@@ -48,6 +48,8 @@ mod profiler_info;
 mod statics;
 mod type_loading;
 mod visit;
+#[cfg(feature = "rewrite")]
+mod written;
 
 use crate::runtime::handle;
 
@@ -96,3 +98,5 @@ pub(crate) use object::reference_fields;
 #[cfg(feature = "objects")]
 pub use object::{ArrayObject, Object, ObjectValue, StructValue};
 pub use statics::{CorProfilerInfoStatics, StaticKind};
+#[cfg(feature = "rewrite")]
+pub(crate) use written::{expect, is_framework, module_goes, prepare, prepare_expected};

@@ -30,7 +30,7 @@ use clr_profiler_il::wrap::Wrap;
 
 pub use outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
 pub use rules::IntoPatterns;
-pub(crate) use rules::{Group, is_framework, parsed_patterns};
+pub(crate) use rules::{Group, parsed_patterns};
 pub use selected::SelectedMethod;
 
 use rules::{Change, Description};

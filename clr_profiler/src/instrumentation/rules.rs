@@ -7,6 +7,7 @@ use super::outcome::PatchWay;
 use super::{MethodOutcome, SelectedMethod};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
+use crate::info::is_framework;
 use crate::info::method_facts::MethodDefinition;
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
 use crate::runtime::ProfilerInfo;
@@ -461,18 +462,6 @@ impl Description {
     }
 }
 
-/// The first parts of the names of .NET's assemblies.
-const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
-
-/// The assembly that the runtime creates for dynamic methods.
-const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
-
-/// Whether an assembly is part of .NET, or created by it, by its name.
-pub(crate) fn is_framework(assembly: &str) -> bool {
-    let first = assembly.split('.').next().unwrap_or_default();
-    FAMILIES.contains(&first) || assembly == OF_DYNAMIC_METHODS
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -491,7 +480,7 @@ mod tests {
             ("**", "Systematics", true),
             ("**", "System", false),
             ("**", "System.Linq", false),
-            ("**", OF_DYNAMIC_METHODS, false),
+            ("**", "Anonymously Hosted DynamicMethods Assembly", false),
             ("System.Linq.**", "System.Linq", false),
             ("*!**", "System.Linq", true),
             ("System.*!**", "System.Linq", true),

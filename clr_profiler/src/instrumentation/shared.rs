@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
-use super::rules::{Description, RuleIndex, is_framework};
+use super::rules::{Description, RuleIndex};
 use super::search;
 use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ModuleId};
 use crate::info::function_control::FunctionControl;
 use crate::info::method::Method;
-use crate::info::{CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags};
+use crate::info::{
+    self, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags, is_framework,
+};
 use crate::metadata::{Instantiation, MetadataImport, method_name};
 use crate::rewrite::HelperAssembly;
 use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
@@ -206,6 +208,10 @@ impl Shared {
                 fills_slots && helper.has_slots()
             });
             return Ok(Vec::new());
+        }
+        if !is_loaded && !is_dynamic {
+            // Whoever writes to it gets the error.
+            let _ = info::prepare(&self.info, module);
         }
         let inliners = match is_precompiled && !self.is_attached {
             true => search::inliners(info, module, found.iter().map(|(method, _)| *method)),

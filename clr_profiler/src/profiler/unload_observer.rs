@@ -44,6 +44,8 @@ impl Component for UnloadObserver {
     ) -> Result<()> {
         if status.is_ok() {
             note_module(info, module);
+            #[cfg(feature = "rewrite")]
+            crate::info::prepare_expected(info, module);
         }
         Ok(())
     }
@@ -55,6 +57,8 @@ impl Component for UnloadObserver {
         }
         let walks = end_walks(info);
         info.extension::<Images>().module_goes(module);
+        #[cfg(feature = "rewrite")]
+        crate::info::module_goes(info, module);
         #[cfg(feature = "lines")]
         info.extension::<crate::image::AllSymbols>()
             .module_goes(module);

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Hresult, Result};
 use crate::ids::{FunctionId, ModuleId, RejitId};
-use crate::info::CorProfilerInfo2;
 use crate::info::function_control::FunctionControl;
+use crate::info::{CorProfilerInfo2, expect};
 use crate::profiler::{Component, Setup};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
@@ -247,6 +247,7 @@ impl Component for Rejit {
         };
         info.check_version(CALL, needs)?;
         setup.add_events(options.events());
+        expect(info);
         let stops = StopsWhenDropped(Arc::clone(&self.shared));
         let worker = Worker::start(info, "rejit", {
             let info = info.clone();

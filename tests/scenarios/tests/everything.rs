@@ -66,6 +66,18 @@ impl Profiler for Everything {
         })
     }
 
+    fn module_load_finished(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        status: Hresult,
+    ) -> Result<()> {
+        match status.is_ok() {
+            true => info.prepare_rewriting(module),
+            false => Ok(()),
+        }
+    }
+
     fn jit_compilation_started(
         &self,
         info: &ProfilerInfo,

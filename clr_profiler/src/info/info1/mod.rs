@@ -17,6 +17,8 @@ use super::handle::Sealed;
 use super::hot_reload::refuse_hot_reload;
 use super::profiler_info::of_profiler;
 use super::type_loading::may_load_types;
+#[cfg(feature = "rewrite")]
+use super::written::is_written;
 use crate::error::{Error, Result};
 use crate::event_mask::EventMask;
 use crate::ids::{
@@ -223,7 +225,9 @@ pub trait CorProfilerInfo: Sealed {
     fn module_metadata_for_writing(&self, module: ModuleId) -> Result<MetadataWriter<'_>> {
         let info = self.handle();
         refuse_hot_reload(info, "ICorProfilerInfo::GetModuleMetaData", module)?;
-        MetadataWriter::for_user(info, module)
+        let writer = MetadataWriter::for_user(info, module)?;
+        is_written(info, module);
+        Ok(writer)
     }
 
     /// The method that a function is an instance of, with the metadata that names it.

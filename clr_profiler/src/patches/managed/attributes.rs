@@ -7,7 +7,7 @@ use super::bind::Kind;
 use super::lookup::Named;
 use super::names::{TypeText, method_pattern};
 use crate::error::{Error, Result};
-use crate::instrumentation::is_framework;
+use crate::info::is_framework;
 use clr_metadata::rows::CustomAttributeRow;
 use clr_metadata::{HasCustomAttribute, Metadata};
 use clr_profiler_il::attribute::ArgumentValue;

@@ -10,7 +10,7 @@ use super::names::assembly_of;
 use super::target::compared_name;
 use super::usage;
 use crate::error::{Error, Result};
-use crate::instrumentation::is_framework;
+use crate::info::is_framework;
 use clr_metadata::token::{GenericParam, MethodDef, ParamDef, TypeDef, TypeToken};
 use clr_metadata::{Assembly, Metadata};
 use clr_profiler_il::attributes::{MemberAccess, TypeVisibility};

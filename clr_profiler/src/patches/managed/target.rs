@@ -5,9 +5,9 @@ use std::fmt;
 use super::bind::{Target, TargetField, TargetParameter, TargetType};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
+use crate::info::is_framework;
 use crate::info::method_facts::definition;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
-use crate::instrumentation::is_framework;
 use crate::metadata::{
     Instantiation, Metadata, MetadataImport, MetadataImport2, method_name, nested_names,
 };

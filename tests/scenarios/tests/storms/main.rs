@@ -305,6 +305,9 @@ impl Profiler for Storms {
         let Ok(class) = metadata.find_type_def_by_name("Stress.Program", None) else {
             return Ok(());
         };
+        if has("rewrite") {
+            info.prepare_rewriting(module)?;
+        }
         let Some(answer) = metadata
             .methods_with_name(class, "Answer")?
             .flatten()
