@@ -164,7 +164,7 @@ fn patch() {
             "{results:?}"
         );
         assert_eq!(results.last().unwrap(), "93100300", "{told}");
-        assert!(told.contains(" calls of 1 methods"), "{told}");
+        assert!(told.contains(" calls of 1 method"), "{told}");
         let table = text(&folder, "patch.txt");
         assert!(
             table.contains("return 0 in 100 % of Hot.Program.Own"),

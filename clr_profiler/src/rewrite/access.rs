@@ -65,7 +65,7 @@ pub(super) fn check(
             .limits
             .iter()
             .find(|limit| !checker.allows(limit, class));
-        broken.map(|limit| format!("{} {}", limit.what, limit.to))
+        broken.map(|limit| format!("{} {}{}", limit.what, limit.to, checker.remedy(limit)))
     });
     let constructors = used.constructors.iter().filter_map(|&constructor| {
         let made = cached
@@ -90,6 +90,16 @@ struct AccessChecker<'a, 'info> {
 }
 
 impl<'a> AccessChecker<'a, '_> {
+    /// The words after the limit of another assembly that its author can lift.
+    fn remedy(&self, limit: &Limit) -> &'static str {
+        match limit.to {
+            Accessibility::Assembly | Accessibility::FamOrAssem if limit.module != self.module => {
+                ": make it public, or name the assembly of this method in an `InternalsVisibleTo` of its own"
+            }
+            _ => "",
+        }
+    }
+
     fn metadata(&self) -> Option<Metadata<'a>> {
         self.lookup.info().module_metadata(self.module).ok()
     }

@@ -123,6 +123,15 @@ mod tests {
     use super::Accesses;
 
     /// The uses of the methods, and their results.
+    macro_rules! internal {
+        ($said:literal) => {
+            concat!(
+                $said,
+                ": make it public, or name the assembly of this method in an `InternalsVisibleTo` of its own"
+            )
+        };
+    }
+
     const USES: [(&str, &str); 24] = [
         ("UsesInternal", "used"),
         ("UsesProtected", "Accesses.Shape::Protected is protected"),
@@ -148,9 +157,9 @@ mod tests {
         ("UsesFriend", "used"),
         ("UsesFriendClosed", "used"),
         ("UsesFriendPrivate", "Friend.Open::Private is private"),
-        ("UsesStranger", "Stranger.Open::Internal is internal"),
-        ("UsesStrangerClosed", "Stranger.Closed is internal"),
-        ("UsesStrangerArray", "Stranger.Closed is internal"),
+        ("UsesStranger", internal!("Stranger.Open::Internal is internal")),
+        ("UsesStrangerClosed", internal!("Stranger.Closed is internal")),
+        ("UsesStrangerArray", internal!("Stranger.Closed is internal")),
         ("UsesCore", "System.Version::_Major is private"),
         ("InOwn", "used"),
         ("InNested", "used"),

@@ -1,15 +1,20 @@
 //! Gives methods of a .NET program faults: exceptions, delays and results in a share of their calls; and applies patches in C#.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use clr_profiler::il::pattern::{MethodPattern, own_name};
 use clr_profiler::instrumentation::{Instrumentation, MethodState, Outcomes, PatchWay};
 use clr_profiler::patches::{Faults, ManagedPatches};
 use clr_profiler::prelude::*;
 
 use crate::report::{Moment, Output, Pace, Report, Session, Settings, Tool, When, failures};
+
+/// The number of methods of a type that are listed when a pattern has matched none of them.
+const LISTED: usize = 12;
 
 /// The profiler.
 #[expect(
@@ -60,7 +65,7 @@ impl Tool for FaultInjector {
             }
         });
         let instrumentation = setup.attach(instrumentation)?;
-        Session::say_so_far(settings, line(faults.as_ref(), &instrumentation));
+        Session::say_so_far(settings, line(faults.as_ref(), &instrumentation, info));
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (instrumentation, info) = (Arc::clone(&instrumentation), info.clone());
             let settings = settings.clone();
@@ -71,7 +76,7 @@ impl Tool for FaultInjector {
                     return Ok(());
                 }
                 let began = std::time::Instant::now();
-                Session::say_so_far(&settings, line(faults.as_ref(), &instrumentation));
+                Session::say_so_far(&settings, line(faults.as_ref(), &instrumentation, &info));
                 let text = table(faults.as_ref(), &instrumentation, &info);
                 let written = output.replace(|file| file.write_all(text.as_bytes()));
                 pace.written(began);
@@ -101,7 +106,7 @@ fn opened(path: &Path, for_all_callers: bool) -> Result<ManagedPatches> {
 }
 
 /// The counts in one line.
-fn line(faults: Option<&Faults>, instrumentation: &Instrumentation) -> String {
+fn line(faults: Option<&Faults>, instrumentation: &Instrumentation, info: &ProfilerInfo) -> String {
     let outcomes = instrumentation.outcomes();
     let mut parts = Vec::new();
     if let Some(faults) = faults {
@@ -111,8 +116,10 @@ fn line(faults: Option<&Faults>, instrumentation: &Instrumentation) -> String {
         let methods = outcomes.methods.iter();
         let methods = methods.filter(|one| one.ways.iter().any(|way| *way != PatchWay::Calls));
         parts.push(format!(
-            "{hits} faults in {calls} calls of {} methods",
-            methods.count()
+            "{} in {} of {}",
+            counted(hits, "fault"),
+            counted(calls, "call"),
+            counted(methods.count() as u64, "method")
         ));
     }
     parts.extend(ways(&outcomes));
@@ -121,8 +128,12 @@ fn line(faults: Option<&Faults>, instrumentation: &Instrumentation) -> String {
     }
     let unmatched: Vec<_> = outcomes.unmatched().collect();
     if let Some(first) = unmatched.first() {
-        let mut part = format!("{} patterns have matched nothing", unmatched.len());
-        if let Some(hint) = failures::missing_assembly(first) {
+        let mut part = match unmatched.len() {
+            1 => format!("`{first}` has matched nothing"),
+            count => format!("{count} patterns have matched nothing, such as `{first}`"),
+        };
+        let hint = failures::missing_assembly(first);
+        if let Some(hint) = hint.or_else(|| methods_of_type(info, first)) {
             // Writing to a string cannot fail.
             let _ = write!(part, ": {hint}");
         }
@@ -137,7 +148,7 @@ fn ways(outcomes: &Outcomes) -> Vec<String> {
     let by_address = outcomes.patched(PatchWay::Slot);
     let all = by_address + outcomes.patched(PatchWay::Method);
     if all > 0 {
-        let mut part = format!("{all} patched for all callers");
+        let mut part = format!("{} patched, for all callers", counted(all as u64, "method"));
         if by_address > 0 {
             let _ = write!(part, ", {by_address} of them by addresses");
         }
@@ -146,9 +157,58 @@ fn ways(outcomes: &Outcomes) -> Vec<String> {
     let calls: u64 = outcomes.callees.iter().map(|of| of.methods).sum();
     if calls > 0 {
         let callers = outcomes.patched(PatchWay::Calls);
-        words.push(format!("{calls} calls patched, in {callers} methods"));
+        let (calls, callers) = (counted(calls, "call"), counted(callers as u64, "method"));
+        words.push(format!("{calls} patched, in {callers}"));
     }
     words
+}
+
+/// A number of things in words.
+fn counted(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
+/// The methods of the type that a pattern without matches names.
+fn methods_of_type(info: &ProfilerInfo, pattern: &MethodPattern) -> Option<String> {
+    let wanted = pattern.type_name()?;
+    for module in info.modules().ok()?.flatten() {
+        let Ok(Some(assembly)) = info.module_info(module).map(|facts| facts.assembly) else {
+            continue;
+        };
+        let assembly = info.assembly_info(assembly);
+        if !assembly.is_ok_and(|assembly| pattern.matches_assembly(&assembly.name)) {
+            continue;
+        }
+        let Ok(metadata) = info.module_metadata(module) else {
+            continue;
+        };
+        for class in metadata.type_defs().flatten() {
+            let Ok(class_props) = metadata.type_def_props(class) else {
+                continue;
+            };
+            if own_name(&class_props.name) != wanted || !pattern.matches_type(&class_props.name) {
+                continue;
+            }
+            let methods = metadata.methods(class).flatten();
+            let methods = methods.filter_map(|method| metadata.method_props(method).ok());
+            let names: BTreeSet<String> = methods.map(|method| method.name).collect();
+            let names: Vec<String> = names.into_iter().collect();
+            let list = match names.len() {
+                0 => "no methods".to_owned(),
+                ..=LISTED => names.join(", "),
+                count => format!(
+                    "{} and {} more",
+                    names.get(..LISTED)?.join(", "),
+                    count - LISTED
+                ),
+            };
+            return Some(format!("{} has {list}", class_props.name));
+        }
+    }
+    Some("no type that it names was loaded".to_owned())
 }
 
 /// The counts of each line, and the outcomes of the methods.

@@ -136,6 +136,10 @@ pub fn calls() -> Vec<Call> {
                 Ok(())
             })
         });
+        Writes ProfilerInfo::prepare_rewriting = |at| {
+            let module = ModuleId::pick(at)?;
+            used(at.info.prepare_rewriting(module))
+        };
         Writes ProfilerInfo::rewrite_method = |at| {
             let (module, method) = (ModuleId::pick(at)?, MethodDef::pick(at)?);
             used(at.info.rewrite_method(module, method, |body, _| {
