@@ -274,6 +274,41 @@ fn by_the_clock_threads_that_wait_count_too() {
     }
 }
 
+/// No call of the system is interrupted, and each of five threads has its two seconds.
+#[test]
+fn by_the_clock_time_is_booked_where_threads_wait() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let file = folder.path("cpu.folded");
+        let options = ["--wall", "--output", file.to_str().unwrap()];
+        let command = EXAMPLE.command(runtime, &options, &profilee("Blocked"), &[]);
+        let finished = Finished::of(command);
+        assert_eq!(finished.status.code(), Some(4), "{finished:?}");
+        assert_eq!(finished.stdout, "interrupted 0\n", "{finished:?}");
+        let folded = fs::read_to_string(file).unwrap();
+        let stacks = stacks(&folded);
+        let seconds = |part: &str| -> f64 {
+            let with = stacks.iter().filter(|(stack, _)| {
+                stack
+                    .iter()
+                    .any(|frame| frame.starts_with("Blocked.Program.") && frame.contains(part))
+            });
+            with.map(|(_, weight)| *weight as f64 / 1e9).sum()
+        };
+        for method in ["Sleeps(", "Locks(", "Awaits(", "Polls(", "Main("] {
+            let seconds = seconds(method);
+            println!("on {}: {method} {seconds:.2}", runtime.name);
+            assert!(
+                (1.6..=2.4).contains(&seconds),
+                "{method} {seconds} {folded}"
+            );
+        }
+        // Without the time in which it had no processor.
+        let computes = seconds("Computes(");
+        assert!(computes > 0.5 && computes < 2.2, "{computes} {folded}");
+    }
+}
+
 #[test]
 fn each_form_has_the_methods() {
     let runtime = runtimes()[0];

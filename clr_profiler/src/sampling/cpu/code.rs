@@ -94,6 +94,18 @@ pub(super) fn follows_call(address: usize) -> bool {
     return prologue::arm64::is_call(before);
 }
 
+/// The bytes between the stack pointer and the return address in the body of a native function that keeps the frame pointer.
+pub(super) fn native_depth(start: usize) -> Option<usize> {
+    let mut bytes = [0; PROLOGUE];
+    if !read_memory(start, &mut bytes) {
+        return None;
+    }
+    #[cfg(target_arch = "x86_64")]
+    return prologue::x64::native_depth(&bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
 /// The code that is known so far. New code replaces all that was at its addresses.
 #[derive(Debug, Default)]
 pub(super) struct CodeMap {

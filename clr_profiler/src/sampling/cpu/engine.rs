@@ -11,6 +11,7 @@ use super::signal::{self, Header};
 use super::slot::Key;
 use super::threads::{Batch, Threads};
 use super::timer::{self, Timer};
+use super::waiting::{self, Wait, Waiting};
 use super::walk::{Record, Walker};
 use super::{
     CALL, CpuFrame, CpuSample, CpuSampleHandler, CpuSamplerBuilder, CpuSamplerTotals,
@@ -25,6 +26,9 @@ use crate::worker::{Stop, Worker, is_early};
 /// The pauses between two reads of the samples: while there are some, and at most.
 const BUSY: Duration = Duration::from_millis(40);
 const IDLE: Duration = Duration::from_millis(160);
+
+/// The time between two looks at threads that may wait.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// The reads after which facts about libraries and threads are verified.
 const RARELY: u32 = 250;
@@ -69,6 +73,7 @@ struct Delivery {
     maps: Maps,
     natives: Natives,
     frames: Vec<CpuFrame>,
+    waiting: Option<Waiting>,
 }
 
 impl Engine {
@@ -78,6 +83,9 @@ impl Engine {
         deliver: Box<CpuSampleHandler>,
     ) -> Result<Self> {
         check()?;
+        if options.wall_clock {
+            waiting::check()?;
+        }
         if ACTIVE.swap(true, Ordering::SeqCst) {
             return Err(Error::rule(CALL, "another one of this library is active"));
         }
@@ -91,6 +99,7 @@ impl Engine {
                 maps: Maps::default(),
                 natives: Natives::default(),
                 frames: Vec::new(),
+                waiting: options.wall_clock.then(Waiting::default),
             }),
             totals: Mutex::default(),
             process: clock::of_process().unwrap_or_default(),
@@ -141,7 +150,10 @@ impl Engine {
 
     /// Delivers the samples so far, and forgets the functions of a module.
     pub(super) fn module_is_unloaded(&self, info: &ProfilerInfo, module: ModuleId) {
-        self.shared.deliver(info, &mut lock(&self.shared.delivery));
+        let mut delivery = lock(&self.shared.delivery);
+        self.shared.deliver(info, &mut delivery);
+        self.shared.end_waits(info, &mut delivery);
+        drop(delivery);
         lock(&self.shared.map).forget(|function| {
             let method = info.method(function);
             method.is_ok_and(|method| method.module() == module)
@@ -185,12 +197,21 @@ impl Shared {
             let is_over = stop.wait(pause);
             let mut delivery = lock(&self.delivery);
             let is_busy = self.deliver(info, &mut delivery);
+            let looks = delivery.waiting.is_some();
+            match is_over {
+                true => self.end_waits(info, &mut delivery),
+                false => self.look_at_waits(info, &mut delivery),
+            }
             lock(&self.totals).delivering = clock::of_this_thread().unwrap_or_default();
             self.count_process();
             if is_over {
                 return Ok(());
             }
-            pause = if is_busy { BUSY } else { (pause * 2).min(IDLE) };
+            pause = match (looks, is_busy) {
+                (true, _) => LOOK,
+                (false, true) => BUSY,
+                (false, false) => (pause * 2).min(IDLE),
+            };
             reads += 1;
             if reads.is_multiple_of(RARELY) {
                 delivery.natives.forget();
@@ -234,12 +255,72 @@ impl Shared {
         !batches.is_empty()
     }
 
+    /// Delivers the waits of threads that have ended, and reads where others wait.
+    fn look_at_waits(&self, info: &ProfilerInfo, delivery: &mut Delivery) {
+        let Delivery {
+            deliver,
+            maps,
+            natives,
+            waiting: Some(waiting),
+            ..
+        } = delivery
+        else {
+            return;
+        };
+        let threads = lock(&self.threads).all();
+        let walk = |maps: &mut Maps, record: &Record<'_>, frames: &mut Vec<CpuFrame>| {
+            let mut walker = Walker {
+                info,
+                map: &self.map,
+                maps,
+                natives,
+                depth: self.depth,
+            };
+            walker.walk(record, frames)
+        };
+        waiting.look(&threads, maps, walk, |wait| self.deliver_wait(info, deliver, wait));
+    }
+
+    /// Delivers all waits so far: their frames are looked up again.
+    fn end_waits(&self, info: &ProfilerInfo, delivery: &mut Delivery) {
+        let Delivery {
+            deliver, waiting, ..
+        } = delivery;
+        if let Some(waiting) = waiting {
+            waiting.end(|wait| self.deliver_wait(info, deliver, wait));
+        }
+    }
+
+    fn deliver_wait(&self, info: &ProfilerInfo, deliver: &mut CpuSampleHandler, wait: &Wait<'_>) {
+        if wait.frames.is_empty() {
+            return;
+        }
+        deliver(
+            info,
+            &CpuSample {
+                thread: wait.thread,
+                os_thread: wait.os_thread,
+                weight: wait.found,
+                cpu: Duration::ZERO,
+                waited: wait.waited,
+                frames: wait.frames,
+                is_truncated: wait.walked.is_truncated,
+                is_broken: wait.walked.is_broken,
+            },
+        );
+        let mut totals = lock(&self.totals);
+        totals.waits += 1;
+        totals.waited += wait.waited;
+        totals.broken_waits += u64::from(wait.walked.is_broken);
+    }
+
     fn deliver_batch(&self, info: &ProfilerInfo, delivery: &mut Delivery, batch: &Batch) {
         let Delivery {
             deliver,
             maps,
             natives,
             frames,
+            ..
         } = delivery;
         let mut walker = Walker {
             info,
@@ -262,6 +343,7 @@ impl Shared {
                 os_thread: batch.os_thread,
                 weight,
                 cpu: self.interval * weight,
+                waited: Duration::ZERO,
                 frames,
                 is_truncated: walked.is_truncated,
                 is_broken: walked.is_broken,

@@ -24,6 +24,7 @@ on_platforms! {
     mod timer;
     #[cfg(all(test, target_arch = "x86_64"))]
     mod unwind_data;
+    mod waiting;
     mod walk;
 }
 
@@ -47,7 +48,7 @@ use clr_profiler_macros::component;
 
 use engine::Engine;
 
-/// A sample of a [`CpuSampler`]: the stack of a thread that was using a processor.
+/// A sample of a [`CpuSampler`]: the stack of a thread that was using a processor, or that was waiting.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CpuSample<'a> {
@@ -60,6 +61,9 @@ pub struct CpuSample<'a> {
     pub weight: u32,
     /// The processor time to count for the sample: the interval times the weight.
     pub cpu: Duration,
+    /// The time for which the thread has waited there: not zero only with [`CpuSamplerBuilder::wall_clock`], for samples of threads
+    /// that use no processor.
+    pub waited: Duration,
     /// The frames, innermost first; at least one.
     pub frames: &'a [CpuFrame],
     /// Whether the stack has more frames than [`CpuSamplerBuilder::depth`].
@@ -106,12 +110,18 @@ impl CpuFrame {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuSamplerTotals {
-    /// The number of delivered samples.
+    /// The number of delivered samples of threads that used a processor.
     pub samples: u64,
     /// The sum of their [weights](CpuSample::weight).
     pub intervals: u64,
     /// The sum of their [processor times](CpuSample::cpu).
     pub cpu: Duration,
+    /// The number of delivered samples of threads that waited.
+    pub waits: u64,
+    /// The sum of the times for which they [waited](CpuSample::waited).
+    pub waited: Duration,
+    /// The samples of them that are [broken](CpuSample::is_broken).
+    pub broken_waits: u64,
     /// The intervals without a sample, because a thread's ring had no room.
     pub lost: u64,
     /// The samples that are [broken](CpuSample::is_broken).
@@ -214,6 +224,7 @@ type CpuSampleHandler = dyn FnMut(&ProfilerInfo, &CpuSample<'_>) + Send;
 pub struct CpuSamplerBuilder {
     interval: Duration,
     depth: usize,
+    wall_clock: bool,
 }
 
 impl Default for CpuSamplerBuilder {
@@ -221,6 +232,7 @@ impl Default for CpuSamplerBuilder {
         Self {
             interval: Duration::from_millis(4),
             depth: 512,
+            wall_clock: false,
         }
     }
 }
@@ -247,6 +259,20 @@ impl CpuSamplerBuilder {
         Self { depth, ..self }
     }
 
+    /// Also samples threads that wait: in a call of the system, for a lock, in `Thread.Sleep`.
+    ///
+    /// No signal interrupts them. Every 20 milliseconds the sampler asks the system which threads are blocked, 64 of them at most in
+    /// one turn, and reads their stacks while they are. Their samples have the time for which they
+    /// [waited](CpuSample::waited); times of two turns between which a thread ran are those of the place where it was found. Time in
+    /// which a thread is ready to run and has no processor is in no sample.
+    #[must_use]
+    pub fn wall_clock(self) -> Self {
+        Self {
+            wall_clock: true,
+            ..self
+        }
+    }
+
     /// Creates the component, to be [attached](Setup::attach). `deliver` is called while the program runs: on the
     /// sampler's thread, and on the thread that unloads a module, before the unload. A panic of it on the
     /// sampler's thread ends the sampler.
@@ -255,7 +281,8 @@ impl CpuSamplerBuilder {
     /// is delivered: ask for names in `deliver`.
     ///
     /// Attaching fails if an option is out of its range, if another `CpuSampler` of this library is attached, as
-    /// [`CpuSampler::check`] does, if the runtime is older than .NET Core 3.0, or if the operating system cannot create a
+    /// [`CpuSampler::check`] does, if the system does not say where threads wait and [`wall_clock`](Self::wall_clock) was
+    /// called, if the runtime is older than .NET Core 3.0, or if the operating system cannot create a
     /// thread.
     #[must_use]
     pub fn build(
@@ -331,7 +358,9 @@ impl CpuSampler {
 #[component(crate = crate)]
 impl Component for CpuSampler {
     fn attach(&self, info: &ProfilerInfo, _setup: &mut Setup) -> Result<()> {
-        let CpuSamplerBuilder { interval, depth } = self.options;
+        let CpuSamplerBuilder {
+            interval, depth, ..
+        } = self.options;
         let range = Duration::from_micros(100)..=Duration::from_secs(1);
         if !range.contains(&interval) || depth == 0 {
             return Err(Error::invalid(

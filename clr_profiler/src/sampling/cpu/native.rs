@@ -37,6 +37,8 @@ pub(super) struct Rule {
     pub(super) return_address: Option<i64>,
     /// The distance from there to the saved frame pointer; `None` if it is unchanged.
     pub(super) frame: Option<i64>,
+    /// The address of the function.
+    pub(super) start: usize,
     /// Whether there is no caller: the first function of a thread.
     pub(super) is_first: bool,
     /// Whether the code is that to which a handler of a signal returns (x86-64): the frame has the interrupted registers.
@@ -166,6 +168,7 @@ impl Library {
                 distance: 0,
                 return_address: None,
                 frame: None,
+                start: address,
                 is_first: false,
                 is_signal: true,
             });
@@ -196,6 +199,7 @@ impl Library {
             distance: *offset,
             return_address,
             frame,
+            start: entry.initial_address() as usize,
             is_first,
             is_signal: false,
         })
@@ -254,6 +258,7 @@ mod tests {
                 distance: if cfg!(target_arch = "x86_64") { 8 } else { 0 },
                 return_address: cfg!(target_arch = "x86_64").then_some(0),
                 frame: None,
+                start: function,
                 is_first: false,
                 is_signal: false,
             };

@@ -123,6 +123,29 @@ pub(super) mod x64 {
         prologue
     }
 
+    /// The bytes between the stack pointer and the return address in the body of a native function that keeps the frame pointer,
+    /// which begins with these bytes.
+    pub(in super::super) fn native_depth(code: &[u8]) -> Option<usize> {
+        // endbr64
+        let code = code.strip_prefix(&[0xF3, 0x0F, 0x1E, 0xFA]).unwrap_or(code);
+        // push rbp; mov rbp, rsp
+        let rest = code.strip_prefix(&[0x55])?;
+        let mut rest = [[0x48, 0x89, 0xE5], [0x48, 0x8B, 0xEC]]
+            .iter()
+            .find_map(|mov| rest.strip_prefix(mov))?;
+        let mut depth = 8;
+        loop {
+            let (after, moved) = match rest {
+                [0x50..=0x57, after @ ..] | [0x41, 0x50..=0x57, after @ ..] => (after, 8),
+                [0x48, 0x83, 0xEC, size, ..] => return Some(depth + usize::from(*size)),
+                [0x48, 0x81, 0xEC, a, b, c, d, ..] => return Some(depth + number([*a, *b, *c, *d])),
+                _ => return Some(depth),
+            };
+            depth += moved;
+            rest = after;
+        }
+    }
+
     /// The place of the return address at an offset of a method. `here` are the bytes from there on, `before` is the byte
     /// before them, `size` the number of bytes of the method.
     pub(in super::super) fn locate(

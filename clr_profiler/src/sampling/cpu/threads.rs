@@ -141,11 +141,7 @@ impl Threads {
     /// Ends the sampling of all threads, and waits for signals that are on their way.
     pub(super) fn close(&mut self) {
         self.is_open = false;
-        let all: Vec<(ThreadId, u32)> = self
-            .sampled
-            .iter()
-            .map(|(thread, sampled)| (*thread, sampled.os_thread))
-            .collect();
+        let all = self.all();
         for (thread, _) in &all {
             self.end(*thread);
         }
@@ -193,6 +189,12 @@ impl Threads {
             .map(|(thread, _)| *thread)
             .collect();
         all.into_iter().for_each(|thread| self.end(thread));
+    }
+
+    /// The sampled threads.
+    pub(super) fn all(&self) -> Vec<(ThreadId, u32)> {
+        let all = self.sampled.iter();
+        all.map(|(thread, sampled)| (*thread, sampled.os_thread)).collect()
     }
 
     /// The calls of the handler, and the time in them.

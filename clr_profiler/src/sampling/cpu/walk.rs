@@ -10,6 +10,12 @@ use super::signal::{HEADER, Header, INTERRUPTED_FP, INTERRUPTED_IP, INTERRUPTED_
 use super::{CpuCode, CpuFrame};
 use crate::runtime::{ProfilerInfo, lock};
 
+/// The frame pointer of a thread whose register is not known: that of no frame.
+pub(super) const UNKNOWN: usize = 1;
+
+/// The words in which a saved frame pointer is searched.
+const SEARCHED: usize = 512;
+
 /// The words of one sample, as the handler has written them.
 pub(super) struct Record<'a> {
     words: &'a [u64],
@@ -219,6 +225,11 @@ impl Walker<'_> {
         (is_top, has_faulted): (bool, bool),
     ) -> Option<Frame> {
         let at = |address: usize| record.word(address);
+        if frame.fp == UNKNOWN
+            && let Some(caller) = self.caller_by_depth(record, frame, place)
+        {
+            return Some(caller);
+        }
         let by_frame = || by_frame(record, frame);
         let by_link = || Frame {
             ip: record.header(Header::Link),
@@ -304,6 +315,43 @@ impl Walker<'_> {
             // A call of a null pointer, for example.
             Place::Nothing => None,
         }
+    }
+
+    /// The caller of a function that keeps the frame pointer, where the register is not known: by the size of its frame.
+    fn caller_by_depth(
+        &mut self,
+        record: &Record<'_>,
+        frame: Frame,
+        place: &Place,
+    ) -> Option<Frame> {
+        let depth = match place {
+            Place::Managed(code) => match code.locate(frame.ip) {
+                Return::AboveFrame => code.whole_depth(),
+                _ => return None,
+            },
+            Place::Native(_, Some(rule)) if rule.by_frame => code::native_depth(rule.start),
+            Place::Native(_, Some(_)) | Place::Nothing => return None,
+            Place::Native(_, None) | Place::Stub => None,
+        };
+        let above = |saved: usize| {
+            Some(Frame {
+                ip: record.word(saved.checked_add(8)?)?,
+                sp: saved.checked_add(16)?,
+                fp: record.word(saved)?,
+            })
+        };
+        let by_depth = depth.and_then(|depth| above(frame.sp.checked_add(depth)?.checked_sub(8)?));
+        if let Some(caller) = by_depth.filter(|caller| self.is_return(caller.ip)) {
+            return Some(caller);
+        }
+        // The first saved frame pointer with a return address. It can be one of a call that has returned, which led here from
+        // the same function.
+        (0..SEARCHED).find_map(|word| {
+            let caller = above(frame.sp.checked_add(word * 8)?)?;
+            let leads_on = caller.fp.is_multiple_of(8) && caller.fp >= caller.sp;
+            let is_one = leads_on && record.word(caller.fp).is_some() && self.is_return(caller.ip);
+            is_one.then_some(caller)
+        })
     }
 
     /// Whether a word is a return address: code after a call.

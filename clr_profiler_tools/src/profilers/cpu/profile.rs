@@ -90,7 +90,9 @@ impl Profile {
             .as_ref()
             .and_then(|timeline| timeline.last(sample.os_thread));
         let earliest = now.saturating_sub(LATE);
-        last.map_or(earliest, |last| (last + sample.cpu).clamp(earliest, now))
+        last.map_or(earliest, |last| {
+            (last + sample.cpu + sample.waited).clamp(earliest, now)
+        })
     }
 
     /// The number of a thread, if stacks begin with their threads.
@@ -125,9 +127,10 @@ impl Profile {
             frames.insert(0, functions.of_library("stack unknown"));
         }
         let frames = thread.into_iter().chain(frames);
-        let node = stacks.add(frames, sample.cpu.as_nanos() as u64);
+        let time = sample.cpu + sample.waited;
+        let node = stacks.add(frames, time.as_nanos() as u64);
         let at = self.time_of(sample);
-        self.add_to_timeline(sample.os_thread, at, node, sample.cpu);
+        self.add_to_timeline(sample.os_thread, at, node, time);
     }
 
     /// How many samples have no place in the timeline.
@@ -157,7 +160,8 @@ impl Profile {
         let title = match (self.by_wall, totals.is_exact()) {
             (false, true) => "Processor time",
             (false, false) => "Processor time (own time is booked at the next safepoint)",
-            (true, _) => "Time (own time is booked at the next safepoint)",
+            (true, true) => "Time",
+            (true, false) => "Time (own time is booked at the next safepoint)",
         };
         let (began, clock) = self.began;
         let export = Export {

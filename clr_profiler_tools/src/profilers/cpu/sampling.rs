@@ -44,7 +44,7 @@ impl Sampling {
         options: &Options,
         profile: &Arc<Mutex<Profile>>,
     ) -> Result<Self> {
-        let is_wanted = IS_TRIED && !options.suspends && !options.by_wall;
+        let is_wanted = IS_TRIED && !options.suspends;
         let available = match is_wanted {
             true => OnThread::check(),
             false => Ok(()),
@@ -53,9 +53,11 @@ impl Sampling {
         if is_wanted && available.is_ok() {
             // As often as most kernels count the processor time of threads.
             let interval = options.interval.unwrap_or(Duration::from_millis(4));
-            let sampler = OnThread::builder()
-                .interval(interval.min(Duration::from_secs(1)))
-                .build(move |info, sample| lock(&profile).add_cpu(info, sample));
+            let mut builder = OnThread::builder().interval(interval.min(Duration::from_secs(1)));
+            if options.by_wall {
+                builder = builder.wall_clock();
+            }
+            let sampler = builder.build(move |info, sample| lock(&profile).add_cpu(info, sample));
             return Ok(Self::OnThread(setup.attach(sampler)?, interval));
         }
         let mut how = SamplerOptions::default();
@@ -137,7 +139,17 @@ impl Totals {
                     totals.delivering.as_secs_f64() * 1e3,
                     others.as_secs_f64(),
                 );
-                vec![first, second]
+                let mut lines = vec![first, second];
+                if totals.waits > 0 {
+                    lines.push(format!(
+                        "{:.3} s of waiting in {} samples, {:.2} % of whose stacks are broken; time in which threads were ready \
+                         to run and had no processor is not in it",
+                        totals.waited.as_secs_f64(),
+                        totals.waits,
+                        percent(totals.broken_waits as f64, totals.waits as f64),
+                    ));
+                }
+                lines
             }
             Self::Suspending(totals, ..) => {
                 let first = format!(
