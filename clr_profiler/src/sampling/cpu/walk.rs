@@ -345,12 +345,14 @@ impl Walker<'_> {
             return Some(caller);
         }
         // The first saved frame pointer with a return address. It can be one of a call that has returned, which led here from
-        // the same function.
+        // the same function; to managed code, it would show a method that does not wait.
+        let is_stub = matches!(place, Place::Stub);
         (0..SEARCHED).find_map(|word| {
             let caller = above(frame.sp.checked_add(word * 8)?)?;
             let leads_on = caller.fp.is_multiple_of(8) && caller.fp >= caller.sp;
             let is_one = leads_on && record.word(caller.fp).is_some() && self.is_return(caller.ip);
-            is_one.then_some(caller)
+            let is_native = || lock(self.map).at(caller.ip.wrapping_sub(1)).is_none();
+            (is_one && (is_stub || is_native())).then_some(caller)
         })
     }
 

@@ -198,7 +198,7 @@ fn methods_of_type(info: &ProfilerInfo, pattern: &MethodPattern) -> Option<Strin
             let names: Vec<String> = names.into_iter().collect();
             let list = match names.len() {
                 0 => "no methods".to_owned(),
-                ..=LISTED => names.join(", "),
+                1..=LISTED => names.join(", "),
                 count => format!(
                     "{} and {} more",
                     names.get(..LISTED)?.join(", "),
