@@ -14,7 +14,7 @@ dotnet/runtime tests its profiling interface by 31 tests with 36 cases. Each is 
 programs and profilers of our own (`tests/profilees/RuntimeTests`, `tests/runtime_tests/src`), which assert the same, and
 without `unsafe` in the profilers (`#![forbid(unsafe_code)]`). `tests/runtime_tests/tests/runtime/cases.rs` has a row for
 each case: the row is the test, and this file is made from the rows (`RUNTIME_TESTS=write cargo test -p runtime_tests`).
-`.ci/full matrix` runs each on all runtimes that its row names.
+`.ci/full runtime` runs each on all runtimes that its row names.
 
 - **passed**: everything that the runtime's test asserts.
 - **passed** with a number: everything except for the part that the note names, which this runtime does not have.
