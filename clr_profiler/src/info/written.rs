@@ -33,7 +33,7 @@ pub(crate) fn prepare(info: &ProfilerInfo, module: ModuleId) -> Result<()> {
     }
     refuse_hot_reload(info, "ICorProfilerInfo::GetModuleMetaData", module)?;
     MetadataWriter::of_module(info, module)?;
-    is_written(info, module);
+    lock(&written.modules).insert(module);
     Ok(())
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn prepare_expected(info: &ProfilerInfo, module: ModuleId) {
     }
 }
 
-/// A module is open for writing: others of its kind will be opened when they are loaded.
+/// A module is open for writing. If it was not prepared, others of its kind will be opened when they are loaded.
 pub(crate) fn is_written(info: &ProfilerInfo, module: ModuleId) {
     let written = info.extension::<Written>();
     if !lock(&written.modules).insert(module) {
