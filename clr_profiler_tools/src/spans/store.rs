@@ -15,7 +15,8 @@ use clr_profiler::{Error, Result};
 
 use super::clock::{Clock, ticks};
 use super::said::{Read, Said};
-use super::threads::{self, Counted, Raw};
+use super::threads::{self, Raw};
+use super::totals::Count;
 use crate::conventions::Details;
 use crate::report::lock;
 
@@ -95,33 +96,6 @@ impl From<Raw> for Span {
     }
 }
 
-/// The totals of a method's calls, as they grow, in ticks.
-#[derive(Debug, Default)]
-pub(super) struct Count {
-    pub(super) calls: AtomicU64,
-    errors: AtomicU64,
-    total: AtomicU64,
-    longest: AtomicU64,
-}
-
-/// The totals of the calls of a method that have ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MethodTotals {
-    /// The name of the method.
-    pub name: String,
-    /// The number of calls.
-    pub calls: u64,
-    /// The number of those without a span, whose time is not known.
-    pub plain: u64,
-    /// The number of calls that did not return.
-    pub errors: u64,
-    /// The time of all calls in nanoseconds.
-    pub total: u64,
-    /// The time of the longest call in nanoseconds.
-    pub longest: u64,
-}
-
 /// The spans here have ticks as times.
 #[derive(Default)]
 pub(super) struct Part {
@@ -182,10 +156,10 @@ struct Names {
 /// ```
 pub struct Spans {
     began: SystemTime,
-    clock: Clock,
+    pub(super) clock: Clock,
     parts: Box<[Mutex<Part>]>,
     /// Whether these are the spans that compiled code begins and ends.
-    has_threads: bool,
+    pub(super) has_threads: bool,
     /// Those from the rings of threads.
     pub(super) drained: Mutex<Drained>,
     open_now: AtomicUsize,
@@ -284,6 +258,11 @@ impl Spans {
     /// The number of methods with a number.
     pub(super) fn methods(&self) -> usize {
         lock(&self.names).names.len()
+    }
+
+    /// The names of all methods with a number, in the order of the numbers.
+    pub(super) fn names(&self) -> Vec<String> {
+        lock(&self.names).names.clone()
     }
 
     /// The name of a method; empty for a number that no method has.
@@ -420,19 +399,6 @@ impl Spans {
         part.ended.push(span);
     }
 
-    /// Adds a call to the totals.
-    pub(super) fn count(&self, method: u32, start: u64, end: u64, outcome: &Outcome) {
-        if let Some(count) = self.counts.get(method as usize) {
-            let took = end.saturating_sub(start);
-            count.calls.fetch_add(1, Ordering::Relaxed);
-            count.total.fetch_add(took, Ordering::Relaxed);
-            count.longest.fetch_max(took, Ordering::Relaxed);
-            if *outcome != Outcome::Returned {
-                count.errors.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-    }
-
     /// Records the outcome of an open span before it ends.
     pub(super) fn completes(&self, id: u64, outcome: Outcome) {
         if let Some(span) = self.part(id).open.get_mut(&id) {
@@ -530,33 +496,6 @@ impl Spans {
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
-    }
-
-    /// The totals of all methods with a number; the longest time first.
-    #[must_use]
-    pub fn totals(&self) -> Vec<MethodTotals> {
-        let names = lock(&self.names).names.clone();
-        let counted = match self.has_threads {
-            true => threads::counted(names.len()),
-            false => vec![Counted::default(); names.len()],
-        };
-        let rate = self.clock.converter().rate();
-        let nanoseconds = |ticks: u64| (ticks as f64 * rate) as u64;
-        let mut rows: Vec<MethodTotals> = names
-            .into_iter()
-            .zip(&self.counts)
-            .zip(counted)
-            .map(|((name, count), more)| MethodTotals {
-                name,
-                calls: count.calls.load(Ordering::Relaxed) + more.calls,
-                plain: more.plain,
-                errors: count.errors.load(Ordering::Relaxed),
-                total: nanoseconds(count.total.load(Ordering::Relaxed) + more.total),
-                longest: nanoseconds(count.longest.load(Ordering::Relaxed).max(more.longest)),
-            })
-            .collect();
-        rows.sort_by(|one, other| other.total.cmp(&one.total).then(one.name.cmp(&other.name)));
-        rows
     }
 }
 
