@@ -8,7 +8,7 @@ use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clr_profiler::{Error, Result};
@@ -53,6 +53,8 @@ pub struct Span {
     pub end: u64,
     /// A line for `this` and for each argument.
     pub arguments: String,
+    /// The text of the result; empty if it was not recorded.
+    pub result: String,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the task completed after the method had returned.
@@ -88,6 +90,7 @@ impl From<Raw> for Span {
             start: raw.start,
             end: raw.end,
             arguments: String::new(),
+            result: String::new(),
             outcome: Outcome::Returned,
             is_later: false,
             details: None,
@@ -133,6 +136,8 @@ impl Hasher for ById {
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
+    /// The names of `this` and of the parameters, of methods whose arguments are recorded.
+    parameters: HashMap<u32, Arc<[String]>>,
     numbers: HashMap<String, u32>,
 }
 
@@ -272,6 +277,17 @@ impl Spans {
         all.names.get(method as usize).cloned().unwrap_or_default()
     }
 
+    /// Names the lines of `arguments` in the spans of a method, unless they have names.
+    pub(crate) fn name_arguments(&self, method: u32, names: Vec<String>) {
+        let mut all = lock(&self.names);
+        all.parameters.entry(method).or_insert_with(|| names.into());
+    }
+
+    /// The names of the lines of `arguments`.
+    pub(crate) fn argument_names(&self, method: u32) -> Option<Arc<[String]>> {
+        lock(&self.names).parameters.get(&method).cloned()
+    }
+
     /// Names the calling thread, in place of an earlier name.
     pub fn name_thread(&self, name: &str) {
         let thread = thread_number();
@@ -333,6 +349,7 @@ impl Spans {
             start: ticks(),
             end: 0,
             arguments,
+            result: String::new(),
             outcome: Outcome::Open,
             is_later: false,
             details: None,
@@ -397,6 +414,13 @@ impl Spans {
             return;
         }
         part.ended.push(span);
+    }
+
+    /// Sets the result of an open span, to a text for its method.
+    pub(crate) fn set_result(&self, id: u64, text: impl FnOnce(u32) -> String) {
+        if let Some(span) = self.part(id).open.get_mut(&id) {
+            span.result = text(span.method);
+        }
     }
 
     /// Records the outcome of an open span before it ends.
