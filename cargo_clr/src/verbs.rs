@@ -222,7 +222,10 @@ impl Profiles for Trace {
             self.budget.map(|percent| percent.to_string()),
         )
         .set("METHOD_TRACER_OTLP", self.otlp.as_ref())
-        .flag("METHOD_TRACER_ARGUMENTS", self.arguments);
+        .flag("METHOD_TRACER_ARGUMENTS", self.arguments)
+        .flag("METHOD_TRACER_RESULTS", self.results)
+        .flag("METHOD_TRACER_ITERATORS", self.iterators)
+        .set("METHOD_TRACER_REDACT", self.redact.as_ref());
         tool.viewers = &[("json", "open it at https://ui.perfetto.dev")];
         Ok(tool)
     }

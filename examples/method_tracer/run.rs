@@ -50,6 +50,25 @@ fn main() -> ExitCode {
                 help: "record `this` and the arguments of each call",
             },
             ExampleOption {
+                name: "--results",
+                takes: Takes::Nothing,
+                variable: "METHOD_TRACER_RESULTS",
+                help: "record the result of each call, of a task when it has completed",
+            },
+            ExampleOption {
+                name: "--iterators",
+                takes: Takes::Nothing,
+                variable: "METHOD_TRACER_ITERATORS",
+                help: "each enumeration of an iterator is a span, too",
+            },
+            ExampleOption {
+                name: "--redact",
+                takes: Takes::Text("PATTERNS"),
+                variable: "METHOD_TRACER_REDACT",
+                help: "arguments and results whose name or text matches one of these patterns with `*` and `?` are replaced by \
+                       [redacted]: '*password*; bearer *'",
+            },
+            ExampleOption {
                 name: "--otlp",
                 takes: Takes::Text("URL"),
                 variable: "METHOD_TRACER_OTLP",

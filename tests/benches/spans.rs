@@ -5,6 +5,9 @@
 //! cargo bench -p clr_profiler_tests --bench spans -- 101
 //! ```
 //!
+//! The rows of threads have the CPU time of a thread for each of its calls, so that neither the number of processors nor waiting for one
+//! counts; the last line has the ratio of their spans.
+//!
 //! One process times all ways in turn in each round, so that other activity of the machine affects all alike; the
 //! figures are medians. Code has its last tier before.
 
@@ -16,7 +19,7 @@ use clr_profiler_tests::{Example, Folder, Runtime, matrix, profilee};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// In the order of the program, each with the way that it is compared with.
-const WAYS: [(&str, usize); 11] = [
+const WAYS: [(&str, usize); 13] = [
     ("a call", 0),
     ("traced", 0),
     ("by hand in C#", 0),
@@ -26,9 +29,13 @@ const WAYS: [(&str, usize); 11] = [
     ("a call that returns a completed task", 6),
     ("traced", 6),
     ("traced, first span of its trace", 0),
-    ("4 calls on each of 4 threads", 9),
+    ("a call on 1 thread, its CPU time", 9),
     ("traced", 9),
+    ("a call on each of 4 threads, their CPU time", 11),
+    ("traced", 11),
 ];
+/// The traced calls on one thread and on several at once.
+const THREADS: [usize; 2] = [10, 12];
 
 fn main() -> ExitCode {
     let rounds = std::env::args()
@@ -86,7 +93,7 @@ fn run(runtime: &Runtime, rounds: u32) -> Result<()> {
         .collect();
     println!("{}, {rounds} rounds of 10,000 calls", runtime.name);
     println!(
-        "{:38}{:>11}{:>10}{:>8}{:>16}",
+        "{:45}{:>11}{:>10}{:>8}{:>16}",
         "", "median", "added", "bytes", "added at least"
     );
     for (at, (name, other)) in WAYS.iter().enumerate() {
@@ -94,7 +101,12 @@ fn run(runtime: &Runtime, rounds: u32) -> Result<()> {
         let bytes = medians[2 * at + 1];
         // Sorted by now: the round with the least of other activity.
         let least = figures[2 * at][0] - figures[2 * other][0];
-        println!("{name:38}{time:>8.2} ns{added:>10.2}{bytes:>8.0}{least:>16.2}");
+        println!("{name:45}{time:>8.2} ns{added:>10.2}{bytes:>8.0}{least:>16.2}");
     }
+    let [one, four] = THREADS.map(|at| medians[2 * at] - medians[2 * WAYS[at].1]);
+    println!(
+        "a span on each of 4 threads takes {:.2} of the CPU time of one on a single thread",
+        four / one
+    );
     Ok(())
 }

@@ -5,6 +5,7 @@ using System.Collections.Generic;
 using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
@@ -46,8 +47,11 @@ namespace SpanCosts
             }
             // Without a span around.
             Add(line, calls, () => Loops.Traced(calls));
-            Add(line, calls, () => Threads(Loops.Plain, calls));
-            Add(line, calls, () => Threads(Loops.Traced, calls));
+            foreach (int threads in new[] { 1, 4 })
+            {
+                AddThreads(line, Loops.Plain, threads, calls);
+                AddThreads(line, Loops.Traced, threads, calls);
+            }
             return line.ToString();
         }
 
@@ -64,17 +68,47 @@ namespace SpanCosts
             line.Append(bytes / calls).Append(' ');
         }
 
-        // Four threads; nanoseconds of two processors, at most, for four times as many calls.
-        private static void Threads(Func<int, int> way, int calls)
+        // The processor time of a call on each of so many threads at once, which does not depend on the number of processors.
+        private static void AddThreads(StringBuilder line, Func<int, int> way, int count, int calls)
         {
+            Thread.Sleep(11);
             var threads = new List<Thread>();
-            for (int i = 0; i < 4; i++)
+            double sum = 0;
+            for (int i = 0; i < count; i++)
             {
-                var thread = new Thread(() => Traced.Outer(way, 4 * calls));
-                threads.Add(thread);
+                threads.Add(new Thread(() =>
+                {
+                    double time = ThreadTime();
+                    Traced.Outer(way, calls);
+                    time = ThreadTime() - time;
+                    lock (threads)
+                    {
+                        sum += time;
+                    }
+                }));
             }
             threads.ForEach(thread => thread.Start());
             threads.ForEach(thread => thread.Join());
+            line.Append((sum / count / calls).ToString("F2", CultureInfo.InvariantCulture)).Append(" 0 ");
+        }
+
+        [StructLayout(LayoutKind.Sequential)]
+        private struct Time
+        {
+            internal long Seconds;
+            internal long Nanoseconds;
+        }
+
+        // CLOCK_THREAD_CPUTIME_ID of Linux.
+        private const int OfThread = 3;
+
+        [DllImport("libc")]
+        private static extern int clock_gettime(int clock, out Time time);
+
+        private static double ThreadTime()
+        {
+            Time time;
+            return clock_gettime(OfThread, out time) == 0 ? time.Seconds * 1e9 + time.Nanoseconds : double.NaN;
         }
     }
 

@@ -234,6 +234,15 @@ pub(crate) struct Trace {
     /// Record `this` and the arguments of each call
     #[arg(long)]
     pub(crate) arguments: bool,
+    /// Record the result of each call; of a task, when it has completed
+    #[arg(long)]
+    pub(crate) results: bool,
+    /// Have each enumeration of an iterator or async iterator be a span, too
+    #[arg(long)]
+    pub(crate) iterators: bool,
+    /// Replace arguments and results by [redacted] whose name or text matches one of these patterns: '*password*; *token*; bearer *'
+    #[arg(long, value_name = "PATTERNS")]
+    pub(crate) redact: Option<String>,
     /// Also write a table of calls and times by method, and the refusals, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,

@@ -69,8 +69,7 @@ impl Messages {
         let kind = details.map_or(SpanKind::Internal, |details| kind(details.kind));
         let place = contexts.place(span);
         let mut attributes = vec![number("thread.id", i64::from(span.thread))];
-        let arguments = span.arguments.lines().enumerate();
-        attributes.extend(arguments.map(|(i, line)| text(&format!("argument.{i}"), line)));
+        attributes.extend(values(all, span));
         if details.is_some() {
             let method = self.method(all, span.method);
             let method = method.split('(').next().unwrap_or_default();
@@ -137,6 +136,26 @@ impl Messages {
         }
         self.methods[number as usize].clone()
     }
+}
+
+/// The arguments and the result, of calls for which they were recorded.
+fn values(all: &Spans, span: &Span) -> Vec<KeyValue> {
+    let mut values = Vec::new();
+    if !span.arguments.is_empty() {
+        let names = all.argument_names(span.method).unwrap_or_default();
+        for (number, line) in span.arguments.split('\n').enumerate() {
+            match names.get(number) {
+                // A static method has none.
+                Some(name) if name == "this" && line == "null" => {}
+                Some(name) => values.push(text(&format!("argument.{name}"), line)),
+                None => values.push(text(&format!("argument.{number}"), line)),
+            }
+        }
+    }
+    if !span.result.is_empty() {
+        values.push(text("result", &span.result));
+    }
+    values
 }
 
 fn kind(of: conventions::SpanKind) -> SpanKind {

@@ -61,7 +61,7 @@ fn size(span: &Span) -> usize {
         Outcome::Threw(words) => words.len(),
         _ => 0,
     };
-    size_of::<Span>() + span.arguments.len() + words + span.said_bytes()
+    size_of::<Span>() + span.arguments.len() + span.result.len() + words + span.said_bytes()
 }
 
 impl Queue {

@@ -88,6 +88,20 @@ impl Spans {
         context: (u64, u64),
         arguments: String,
     ) -> (u64, u64) {
+        let begun = self.begin_elsewhere(method, context, arguments);
+        if begun.0 != 0 {
+            threads::suspends(context.0, begun.0);
+        }
+        begun
+    }
+
+    /// Begins an enumeration, whose code runs in pieces, and returns its id and that of its trace; zero if it has none.
+    pub(crate) fn begin_enumeration(&self, method: u32, context: (u64, u64)) -> (u64, u64) {
+        self.begin_elsewhere(method, context, String::new())
+    }
+
+    /// Begins a call that need not end on the stack.
+    fn begin_elsewhere(&self, method: u32, context: (u64, u64), arguments: String) -> (u64, u64) {
         if threads::counts_suspending(method) {
             return (0, 0);
         }
@@ -96,9 +110,6 @@ impl Spans {
             None => context,
         };
         let id = self.begin(method, parent, trace, arguments);
-        if id != 0 {
-            threads::suspends(context.0, id);
-        }
         (id, if trace == 0 { id } else { trace })
     }
 

@@ -22,9 +22,11 @@ mod store;
 // Compiled code calls its functions, which read the memory of a thread by its address.
 #[allow(unsafe_code)]
 pub(crate) mod threads;
+mod totals;
 mod trace_file;
 
 pub(crate) use clock::{process_time, thread_time};
-pub use store::{MethodTotals, Outcome, Span, Spans};
+pub use store::{Outcome, Span, Spans};
 pub(crate) use threads::Recording;
+pub use totals::MethodTotals;
 pub use trace_file::TraceFile;

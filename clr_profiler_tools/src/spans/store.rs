@@ -8,14 +8,15 @@ use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clr_profiler::{Error, Result};
 
 use super::clock::{Clock, ticks};
 use super::said::{Read, Said};
-use super::threads::{self, Counted, Raw};
+use super::threads::{self, Raw};
+use super::totals::Count;
 use crate::conventions::Details;
 use crate::report::lock;
 
@@ -52,6 +53,8 @@ pub struct Span {
     pub end: u64,
     /// A line for `this` and for each argument.
     pub arguments: String,
+    /// The text of the result; empty if it was not recorded.
+    pub result: String,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether the task completed after the method had returned.
@@ -87,39 +90,13 @@ impl From<Raw> for Span {
             start: raw.start,
             end: raw.end,
             arguments: String::new(),
+            result: String::new(),
             outcome: Outcome::Returned,
             is_later: false,
             details: None,
             read: None,
         }
     }
-}
-
-/// The totals of a method's calls, as they grow, in ticks.
-#[derive(Debug, Default)]
-pub(super) struct Count {
-    pub(super) calls: AtomicU64,
-    errors: AtomicU64,
-    total: AtomicU64,
-    longest: AtomicU64,
-}
-
-/// The totals of the calls of a method that have ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MethodTotals {
-    /// The name of the method.
-    pub name: String,
-    /// The number of calls.
-    pub calls: u64,
-    /// The number of those without a span, whose time is not known.
-    pub plain: u64,
-    /// The number of calls that did not return.
-    pub errors: u64,
-    /// The time of all calls in nanoseconds.
-    pub total: u64,
-    /// The time of the longest call in nanoseconds.
-    pub longest: u64,
 }
 
 /// The spans here have ticks as times.
@@ -159,6 +136,8 @@ impl Hasher for ById {
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
+    /// The names of `this` and of the parameters, of methods whose arguments are recorded.
+    parameters: HashMap<u32, Arc<[String]>>,
     numbers: HashMap<String, u32>,
 }
 
@@ -182,10 +161,10 @@ struct Names {
 /// ```
 pub struct Spans {
     began: SystemTime,
-    clock: Clock,
+    pub(super) clock: Clock,
     parts: Box<[Mutex<Part>]>,
     /// Whether these are the spans that compiled code begins and ends.
-    has_threads: bool,
+    pub(super) has_threads: bool,
     /// Those from the rings of threads.
     pub(super) drained: Mutex<Drained>,
     open_now: AtomicUsize,
@@ -286,11 +265,27 @@ impl Spans {
         lock(&self.names).names.len()
     }
 
+    /// The names of all methods with a number, in the order of the numbers.
+    pub(super) fn names(&self) -> Vec<String> {
+        lock(&self.names).names.clone()
+    }
+
     /// The name of a method; empty for a number that no method has.
     #[must_use]
     pub fn name(&self, method: u32) -> String {
         let all = lock(&self.names);
         all.names.get(method as usize).cloned().unwrap_or_default()
+    }
+
+    /// Names the lines of `arguments` in the spans of a method, unless they have names.
+    pub(crate) fn name_arguments(&self, method: u32, names: Vec<String>) {
+        let mut all = lock(&self.names);
+        all.parameters.entry(method).or_insert_with(|| names.into());
+    }
+
+    /// The names of the lines of `arguments`.
+    pub(crate) fn argument_names(&self, method: u32) -> Option<Arc<[String]>> {
+        lock(&self.names).parameters.get(&method).cloned()
     }
 
     /// Names the calling thread, in place of an earlier name.
@@ -354,6 +349,7 @@ impl Spans {
             start: ticks(),
             end: 0,
             arguments,
+            result: String::new(),
             outcome: Outcome::Open,
             is_later: false,
             details: None,
@@ -420,16 +416,10 @@ impl Spans {
         part.ended.push(span);
     }
 
-    /// Adds a call to the totals.
-    pub(super) fn count(&self, method: u32, start: u64, end: u64, outcome: &Outcome) {
-        if let Some(count) = self.counts.get(method as usize) {
-            let took = end.saturating_sub(start);
-            count.calls.fetch_add(1, Ordering::Relaxed);
-            count.total.fetch_add(took, Ordering::Relaxed);
-            count.longest.fetch_max(took, Ordering::Relaxed);
-            if *outcome != Outcome::Returned {
-                count.errors.fetch_add(1, Ordering::Relaxed);
-            }
+    /// Sets the result of an open span, to a text for its method.
+    pub(crate) fn set_result(&self, id: u64, text: impl FnOnce(u32) -> String) {
+        if let Some(span) = self.part(id).open.get_mut(&id) {
+            span.result = text(span.method);
         }
     }
 
@@ -530,33 +520,6 @@ impl Spans {
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
-    }
-
-    /// The totals of all methods with a number; the longest time first.
-    #[must_use]
-    pub fn totals(&self) -> Vec<MethodTotals> {
-        let names = lock(&self.names).names.clone();
-        let counted = match self.has_threads {
-            true => threads::counted(names.len()),
-            false => vec![Counted::default(); names.len()],
-        };
-        let rate = self.clock.converter().rate();
-        let nanoseconds = |ticks: u64| (ticks as f64 * rate) as u64;
-        let mut rows: Vec<MethodTotals> = names
-            .into_iter()
-            .zip(&self.counts)
-            .zip(counted)
-            .map(|((name, count), more)| MethodTotals {
-                name,
-                calls: count.calls.load(Ordering::Relaxed) + more.calls,
-                plain: more.plain,
-                errors: count.errors.load(Ordering::Relaxed),
-                total: nanoseconds(count.total.load(Ordering::Relaxed) + more.total),
-                longest: nanoseconds(count.longest.load(Ordering::Relaxed).max(more.longest)),
-            })
-            .collect();
-        rows.sort_by(|one, other| other.total.cmp(&one.total).then(one.name.cmp(&other.name)));
-        rows
     }
 }
 

@@ -337,8 +337,11 @@ fn arguments(spans: &Spans, span: &Span) -> String {
         Outcome::Cancelled => text += ", \"cancelled\": true",
     }
     if !span.arguments.is_empty() {
-        let lines: Value = span.arguments.lines().collect();
+        let lines: Value = span.arguments.split('\n').collect();
         text += &format!(", \"arguments\": {lines}");
+    }
+    if !span.result.is_empty() {
+        text += &format!(", \"result\": {}", Value::from(&*span.result));
     }
     if let Some(details) = &span.details {
         text += &said(spans, span, details);

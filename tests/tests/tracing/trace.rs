@@ -22,6 +22,7 @@ pub(crate) struct Span {
     pub(crate) start: f64,
     pub(crate) end: f64,
     pub(crate) arguments: Vec<String>,
+    pub(crate) result: Option<String>,
     pub(crate) exception: Option<String>,
     pub(crate) is_cancelled: bool,
     pub(crate) is_unfinished: bool,
@@ -76,6 +77,7 @@ impl Trace {
                                     .collect()
                             })
                             .unwrap_or_default(),
+                        result: arguments["result"].as_str().map(str::to_owned),
                         exception: arguments["exception"].as_str().map(str::to_owned),
                         is_cancelled: arguments["cancelled"] == true,
                         is_unfinished: arguments["unfinished"] == true,

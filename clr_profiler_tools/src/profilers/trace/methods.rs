@@ -10,15 +10,18 @@ use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::il::token::MethodDef;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
-use clr_profiler::rewrite::{Boxing, Completion, RewriteContext};
+use clr_profiler::rewrite::{Boxing, Completion, RewriteContext, Unobservable};
 
 use super::SPANS;
 use super::conventions::{Applied, Readers, Spanned};
+use super::iterators;
 use super::native::Call;
 use super::notes::{self, About};
+use super::values::{self, Values};
 use crate::report::lock;
 use crate::spans::Recording;
 
+const RESULTS: &str = "[MethodTracer]MethodTracer.Results";
 const COMPLETIONS: &str = "[MethodTracer]MethodTracer.Completions";
 const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SUSPENDING: &str = "class [MethodTracer]MethodTracer.Suspending";
@@ -37,25 +40,36 @@ pub(super) fn keys(numbers: &[u32]) -> Vec<(ModuleId, MethodDef)> {
     found.flatten().copied().collect()
 }
 
-/// Wraps a method; with its arguments in the span, or without. A rule has its spans say more.
-pub(crate) fn trace(
-    body: &mut MethodBody,
-    cx: &mut RewriteContext<'_>,
-    arguments: bool,
-    applied: Option<&Applied<'_>>,
-) -> Result<()> {
-    let number = SPANS.number(cx.full_name())?;
-    if let Some(applied) = applied {
-        SPANS.apply_rule(number, applied.number);
-    }
+/// A method has this number.
+pub(super) fn add_key(number: u32, cx: &RewriteContext<'_>) {
     let key = (cx.module(), cx.token());
-    let recording = SPANS.recording(number);
     let mut keys = lock(&KEYS);
     let known = keys.entry(number).or_default();
     if !known.contains(&key) {
         known.push(key);
     }
-    drop(keys);
+}
+
+/// Wraps a method; with the values in the span that the user has asked for, or without. A rule has its spans say more.
+pub(crate) fn trace(
+    body: &mut MethodBody,
+    cx: &mut RewriteContext<'_>,
+    has_values: bool,
+    applied: Option<&Applied<'_>>,
+) -> Result<()> {
+    let number = SPANS.number(cx.full_name())?;
+    let values = match has_values {
+        true => values::recorded(),
+        false => Values::default(),
+    };
+    if values.arguments || values.results {
+        name_values(cx, number)?;
+    }
+    if let Some(applied) = applied {
+        SPANS.apply_rule(number, applied.number);
+    }
+    let recording = SPANS.recording(number);
+    add_key(number, cx);
     let number = number.cast_signed();
     match recording {
         Recording::Spans => {}
@@ -68,10 +82,20 @@ pub(crate) fn trace(
         Recording::Nothing => return Ok(()),
     }
     if cx.shape()?.is_runtime_async() {
-        return suspending(body, cx, number, arguments, applied);
+        return suspending(body, cx, number, &values, applied);
     }
     let completion = cx.completion(body)?;
-    let begin = match arguments {
+    let is_enumerated = values.iterators
+        && match &completion {
+            Completion::Unobservable(Unobservable::Iterator) => {
+                iterators::register(body, cx, false)?
+            }
+            Completion::Unobservable(Unobservable::AsyncIterator) => {
+                iterators::register(body, cx, true)?
+            }
+            _ => false,
+        };
+    let begin = match values.arguments {
         true => begin_with(cx, number)?,
         false => begin(cx, number)?,
     };
@@ -87,7 +111,11 @@ pub(crate) fn trace(
         on_return,
         reader,
     } = readers;
-    let mut wrap = reading(observed(), on_return)
+    let mut wrap = reading(observed(), on_return);
+    if values.results && !matches!(completion, Completion::Task(_)) {
+        wrap = returning(wrap, cx, "Returns", "native int", frame)?;
+    }
+    wrap = wrap
         .before(move |code, _| {
             code.append(&begin).stloc(frame).append(&before);
         })
@@ -110,7 +138,11 @@ pub(crate) fn trace(
         Completion::Task(followed) => {
             wrap = match reader {
                 None => {
-                    let completes = followed.method(TRACER, "Completes", "native int");
+                    let class = match values.results {
+                        true => RESULTS,
+                        false => TRACER,
+                    };
+                    let completes = followed.method(class, "Completes", "native int");
                     wrap.replace_result(move |code, _, result| {
                         code.ldloc(frame).ldloc(result).call(&completes);
                     })
@@ -127,7 +159,7 @@ pub(crate) fn trace(
                 }
             };
         }
-        Completion::Unobservable(reason) => {
+        Completion::Unobservable(reason) if !is_enumerated => {
             notes::add(About::UpToReturn, cx.full_name(), reason);
         }
         _ => {}
@@ -149,8 +181,51 @@ fn reading(wrap: Wrap, on_return: Option<(Fragment, Option<u16>)>) -> Wrap {
     })
 }
 
+/// Adds the code that passes the result to a method of the helper, with the local by which the span is known.
+fn returning(
+    wrap: Wrap,
+    cx: &mut RewriteContext<'_>,
+    name: &str,
+    span: &str,
+    local: u16,
+) -> Result<Wrap> {
+    let of = cx.return_type()?;
+    if of.is_void() {
+        return Ok(wrap);
+    }
+    let boxed = cx.box_value(&of)?;
+    if let Boxing::Skipped(reason) = &boxed.boxing {
+        notes::add(
+            About::Argument,
+            &format!("{}, result", cx.full_name()),
+            reason,
+        );
+        return Ok(wrap);
+    }
+    let returns = MethodSymbol::new(RESULTS, name, &format!("void ({span}, object)"));
+    Ok(wrap.on_return(move |code, method| {
+        if let Some(result) = method.result {
+            code.ldloc(local)
+                .ldloc(result)
+                .append(&boxed.code)
+                .call(&returns);
+        }
+    }))
+}
+
+/// Names the values of a method, and hides those that are not to be recorded.
+fn name_values(cx: &RewriteContext<'_>, number: u32) -> Result<()> {
+    let parameters = cx.parameter_names()?;
+    let parameters = parameters.into_iter().enumerate();
+    let parameters = parameters.map(|(number, name)| name.unwrap_or_else(|| number.to_string()));
+    let names: Vec<String> = ["this".to_owned()].into_iter().chain(parameters).collect();
+    values::hide(number, &cx.props().name, &names);
+    SPANS.name_arguments(number, names);
+    Ok(())
+}
+
 /// A wrap that keeps the exception for `finally`.
-fn observed() -> Wrap {
+pub(super) fn observed() -> Wrap {
     Wrap::new()
         .observe_exception(|_, _, _| {})
         // An exception that left the code and was replaced by another one, which the code catches.
@@ -166,12 +241,12 @@ fn suspending(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
     number: i32,
-    arguments: bool,
+    values: &Values,
     applied: Option<&Applied<'_>>,
 ) -> Result<()> {
     let mut begin = Fragment::new();
     begin.ldc_i4(number);
-    let (name, params) = match arguments {
+    let (name, params) = match values.arguments {
         true => {
             this(cx, &mut begin)?;
             let arguments = cx.arguments_array()?;
@@ -203,7 +278,11 @@ fn suspending(
     let Readers {
         before, on_return, ..
     } = readers;
-    let wrap = reading(observed(), on_return)
+    let mut wrap = reading(observed(), on_return);
+    if values.results {
+        wrap = returning(wrap, cx, "ReturnsSuspending", SUSPENDING, span)?;
+    }
+    let wrap = wrap
         .before(move |code, _| {
             code.append(&begin).stloc(span).append(&before);
         })

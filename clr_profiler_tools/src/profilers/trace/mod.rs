@@ -5,6 +5,7 @@ mod budget;
 mod context;
 mod conventions;
 mod http;
+mod iterators;
 mod methods;
 // The functions that the helper calls read its strings, and traced methods call others without a transition.
 #[allow(unsafe_code)]
@@ -13,6 +14,7 @@ mod notes;
 mod options;
 mod small;
 mod summary;
+mod values;
 
 use std::io;
 use std::sync::{Arc, LazyLock};
@@ -81,7 +83,8 @@ impl Tool for MethodTracer {
             None => None,
         };
         let helper = HelperAssembly::in_memory(HELPER)?;
-        let arguments = options.arguments;
+        let has_iterators = options.values.iterators;
+        values::record(options.values);
         // Spans that nobody collects need no context elsewhere.
         let contexts = exporter.as_ref().map(Exporter::contexts);
         let contexts = contexts.filter(|_| http::is_on());
@@ -94,14 +97,20 @@ impl Tool for MethodTracer {
                 let conventions = Arc::clone(&conventions);
                 move |body, cx| match conventions.has_span(cx)? {
                     true => Ok(()),
-                    false => methods::trace(body, cx, arguments, None),
+                    false => methods::trace(body, cx, true, None),
                 }
             });
         }
         if options.is_all {
             let conventions = Arc::clone(&conventions);
-            instrumentation = instrumentation
-                .except(move |method| !conventions.selects(method) && small::is_small(method));
+            instrumentation = instrumentation.except(move |method| {
+                let is_kept = || has_iterators && iterators::selects(method);
+                !conventions.selects(method) && !is_kept() && small::is_small(method)
+            });
+        }
+        iterators::forget();
+        if has_iterators {
+            instrumentation = iterators::follow(instrumentation);
         }
         if !conventions.is_empty() {
             let rules = Arc::clone(&conventions);

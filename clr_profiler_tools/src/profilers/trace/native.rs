@@ -4,7 +4,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{NativeCall, RewriteContext};
 
-use super::SPANS;
+use super::{SPANS, values};
 use crate::report::helper;
 use crate::spans::{Outcome, threads};
 
@@ -17,8 +17,24 @@ pub(crate) fn of(method: &str) -> Option<NativeCall> {
         "CallIsDeferred" => Some(NativeCall::new(|frame: isize| {
             SPANS.defer(frame).cast_signed()
         })),
+        "CallHasResult" => Some(NativeCall::new(call_has_result)),
+        "SpanHasResult" => Some(NativeCall::new(|id: i64, text: *const u16, length: i32| {
+            SPANS.set_result(id.cast_unsigned(), |method| {
+                values::result(method, &read(text, length))
+            });
+        })),
         "SpanEnds" => Some(NativeCall::new(span_ends)),
         "SuspendingBegins" => Some(NativeCall::new(suspending_begins)),
+        "EnumerationBegins" => Some(NativeCall::new(enumeration_begins)),
+        "EnumerationResumes" => Some(NativeCall::new(
+            |context: i64, id: i64, trace: i64, method: i32| {
+                let span = (id.cast_unsigned(), trace.cast_unsigned());
+                threads::resume(context.cast_unsigned(), span, method.cast_unsigned())
+            },
+        )),
+        "EnumerationWaits" => Some(NativeCall::new(|frame: isize| {
+            threads::waits(frame).cast_signed()
+        })),
         "SuspendingEnds" => Some(NativeCall::new(suspending_ends)),
         "Innermost" => Some(NativeCall::new(|context: i64| {
             threads::innermost(context.cast_unsigned())
@@ -33,7 +49,12 @@ pub(crate) fn of(method: &str) -> Option<NativeCall> {
 
 fn call_begins(method: i32, parent: i64, trace: i64, text: *const u16, length: i32) -> isize {
     let context = (parent.cast_unsigned(), trace.cast_unsigned());
-    SPANS.begin_call(method.cast_unsigned(), context, read(text, length))
+    let method = method.cast_unsigned();
+    SPANS.begin_call(
+        method,
+        context,
+        values::arguments(method, &read(text, length)),
+    )
 }
 
 fn call_ends(frame: isize, outcome: i32, text: *const u16, length: i32) -> i32 {
@@ -43,6 +64,12 @@ fn call_ends(frame: isize, outcome: i32, text: *const u16, length: i32) -> i32 {
 
 fn call_completes(frame: isize, outcome: i32, text: *const u16, length: i32) {
     SPANS.complete_call(frame, self::outcome(outcome, text, length));
+}
+
+fn call_has_result(frame: isize, text: *const u16, length: i32) {
+    SPANS.set_result(SPANS.keep_frame(frame), |method| {
+        values::result(method, &read(text, length))
+    });
 }
 
 fn span_ends(id: i64, outcome: i32, text: *const u16, length: i32) {
@@ -60,8 +87,18 @@ fn suspending_begins(
     // SAFETY: the helper passes the address of a number on its stack.
     let trace = unsafe { &mut *trace };
     let context = (parent.cast_unsigned(), trace.cast_unsigned());
-    let arguments = read(text, length);
-    let (id, own) = SPANS.begin_suspending(method.cast_unsigned(), context, arguments);
+    let method = method.cast_unsigned();
+    let arguments = values::arguments(method, &read(text, length));
+    let (id, own) = SPANS.begin_suspending(method, context, arguments);
+    *trace = own.cast_signed();
+    id.cast_signed()
+}
+
+fn enumeration_begins(method: i32, parent: i64, trace: *mut i64) -> i64 {
+    // SAFETY: the helper passes the address of a number on its stack.
+    let trace = unsafe { &mut *trace };
+    let context = (parent.cast_unsigned(), trace.cast_unsigned());
+    let (id, own) = SPANS.begin_enumeration(method.cast_unsigned(), context);
     *trace = own.cast_signed();
     id.cast_signed()
 }

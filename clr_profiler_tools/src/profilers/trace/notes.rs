@@ -20,7 +20,7 @@ pub(crate) enum About {
     Counted,
     /// A counted method that was called too often even for that.
     GivenUp,
-    /// An argument that cannot be recorded.
+    /// An argument or a result that cannot be recorded.
     Argument,
     /// A value of a rule that is not read.
     Value,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::{Error, Result};
 
+use super::values::{Redaction, Values};
 use crate::report::{Output, Settings, failures, methods};
 
 /// Percent of the CPU time that tracing may take.
@@ -22,7 +23,7 @@ pub(crate) struct Options {
     /// The limit of the trace in bytes.
     pub(crate) limit: u64,
     pub(crate) summary: Option<Output>,
-    pub(crate) arguments: bool,
+    pub(crate) values: Values,
     /// The part of the CPU time that tracing may take; `None` for all of it.
     pub(crate) budget: Option<f64>,
     pub(crate) otlp: Option<String>,
@@ -69,7 +70,14 @@ impl Options {
             limit: limit << 20,
             summary: summary.map(|path| Output::whole(path.into())).transpose()?,
             budget: (budget < 100).then(|| f64::from(budget) / 100.0),
-            arguments: settings.is_set("METHOD_TRACER_ARGUMENTS"),
+            values: Values {
+                arguments: settings.is_set("METHOD_TRACER_ARGUMENTS"),
+                iterators: settings.is_set("METHOD_TRACER_ITERATORS"),
+                results: settings.is_set("METHOD_TRACER_RESULTS"),
+                redacted: Redaction::parse(
+                    &settings.text("METHOD_TRACER_REDACT")?.unwrap_or_default(),
+                ),
+            },
             otlp: settings.text("METHOD_TRACER_OTLP")?,
         })
     }

@@ -29,7 +29,7 @@ const NOTES: [(About, &str, &str); 7] = [
     (
         About::Argument,
         "arguments",
-        "arguments that are not recorded:",
+        "arguments and results that are not recorded:",
     ),
     (About::Value, "values", "values of rules that are not read:"),
     (

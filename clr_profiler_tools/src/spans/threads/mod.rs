@@ -18,7 +18,7 @@ use super::clock::ticks;
 use super::store::METHODS;
 use crate::report::lock;
 
-use state::{ALL, FREE, FramePointer, SUSPENDS, known, own};
+use state::{ALL, FREE, FramePointer, Kept, SUSPENDS, known, own};
 pub(super) use state::{Counted, DEFERRED, KEPT, PUBLISHED, Raw};
 
 /// How much of a method's calls is recorded.
@@ -252,6 +252,27 @@ pub(super) fn suspends_no_more(span: u64) {
     if top.is_suspending() && top.trace.load(Relaxed) == span {
         thread.pop(top);
     }
+}
+
+/// A piece of an enumeration begins, whose span is among the open ones of the store. Returns its frame.
+pub(crate) fn resume(context: u64, (id, trace): (u64, u64), method: u32) -> isize {
+    let thread = own();
+    thread.heal(context);
+    let span = Kept { id, trace, method };
+    let frame = thread.push_kept(thread.top(), &span);
+    frame.map_or(0, FramePointer::address)
+}
+
+/// The piece ends. Returns the marks of its frame.
+pub(crate) fn waits(address: isize) -> u32 {
+    if address == 0 {
+        return 0;
+    }
+    // SAFETY: the helper passes the result of `resume`.
+    let frame = unsafe { FramePointer::of(address) };
+    let flags = frame.flags.load(Relaxed);
+    own().pop(frame);
+    flags
 }
 
 #[inline]

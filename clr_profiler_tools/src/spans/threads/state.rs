@@ -111,6 +111,13 @@ pub(in crate::spans) struct Counted {
     pub(in crate::spans) longest: u64,
 }
 
+/// A span that the store has.
+pub(super) struct Kept {
+    pub(super) id: u64,
+    pub(super) trace: u64,
+    pub(super) method: u32,
+}
+
 /// A span in ticks, from a ring or a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::spans) struct Raw {
@@ -284,6 +291,19 @@ impl Thread {
         frame.id.store(id, Release);
         self.set_top(frame);
         frame
+    }
+
+    /// Adds a span above the top that the store has among the open ones, if there is room.
+    pub(super) fn push_kept(&self, top: FramePointer, span: &Kept) -> Option<FramePointer> {
+        let frame = self.above(top)?;
+        frame.id.store(0, Relaxed);
+        fence(Release);
+        frame.trace.store(span.trace, Relaxed);
+        frame.flags.store(KEPT, Relaxed);
+        frame.method.store(span.method, Relaxed);
+        frame.id.store(span.id, Release);
+        self.set_top(frame);
+        Some(frame)
     }
 
     #[cold]

@@ -199,7 +199,7 @@ namespace MethodTracer
         }
     }
 
-    internal sealed unsafe class Reading<T> : Reading
+    internal unsafe class Reading<T> : Reading
     {
         internal Reading(object[] roots, IntPtr reader) : base(roots, reader)
         {
@@ -210,7 +210,7 @@ namespace MethodTracer
             Read(((Task<T>)task).Result);
         }
 
-        internal void Read(T result)
+        internal virtual void Read(T result)
         {
             ((delegate*<long, object[], T, void>)Reader)(Span, Roots, result);
         }

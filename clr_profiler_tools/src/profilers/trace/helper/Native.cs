@@ -7,13 +7,15 @@ namespace MethodTracer
     internal static unsafe class Native
     {
         private const int Longest = 256;
+        // Arguments, of which the profiler keeps less.
+        private const int LongestValues = 4096;
 
         internal static IntPtr Begin(int method, Context context, string arguments)
         {
             long id = context == null ? 0 : context.Id, trace = context == null ? 0 : context.Trace;
             fixed (char* text = arguments)
             {
-                return CallBegins(method, id, trace, text, Length(arguments));
+                return CallBegins(method, id, trace, text, Length(arguments, LongestValues));
             }
         }
 
@@ -52,8 +54,18 @@ namespace MethodTracer
             {
                 fixed (long* at = &trace)
                 {
-                    return SuspendingBegins(method, id, at, text, Length(arguments));
+                    return SuspendingBegins(method, id, at, text, Length(arguments, LongestValues));
                 }
+            }
+        }
+
+        internal static long BeginEnumeration(int method, Context context, out long trace)
+        {
+            long id = context == null ? 0 : context.Id;
+            trace = context == null ? 0 : context.Trace;
+            fixed (long* at = &trace)
+            {
+                return EnumerationBegins(method, id, at);
             }
         }
 
@@ -74,9 +86,25 @@ namespace MethodTracer
             }
         }
 
-        private static int Length(string text)
+        internal static void CallReturns(IntPtr frame, string value)
         {
-            return text == null ? 0 : text.Length < Longest ? text.Length : Longest;
+            fixed (char* text = value)
+            {
+                CallHasResult(frame, text, Length(value, LongestValues));
+            }
+        }
+
+        internal static void SpanReturns(long id, string value)
+        {
+            fixed (char* text = value)
+            {
+                SpanHasResult(id, text, Length(value, LongestValues));
+            }
+        }
+
+        private static int Length(string text, int longest = Longest)
+        {
+            return text == null ? 0 : text.Length < longest ? text.Length : longest;
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
@@ -115,7 +143,37 @@ namespace MethodTracer
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
+        private static long EnumerationBegins(int method, long parent, long* trace)
+        {
+            return 0;
+        }
+
+        // The frame of its next piece.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal static IntPtr EnumerationResumes(long context, long id, long trace, int method)
+        {
+            return IntPtr.Zero;
+        }
+
+        // Returns the marks of the frame.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal static int EnumerationWaits(IntPtr frame)
+        {
+            return 0;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
         private static void SuspendingEnds(long id, int outcome, char* text, int length)
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void CallHasResult(IntPtr frame, char* text, int length)
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void SpanHasResult(long id, char* text, int length)
         {
         }
 

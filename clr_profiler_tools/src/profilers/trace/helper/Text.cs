@@ -1,5 +1,6 @@
 using System;
 using System.Collections;
+using System.Globalization;
 using System.Reflection;
 using System.Runtime.ExceptionServices;
 using System.Threading.Tasks;
@@ -9,7 +10,8 @@ namespace MethodTracer
     // Nothing here runs code of the program: no ToString, no Message of its types.
     internal static class Text
     {
-        private const int Longest = 48;
+        // The profiler records less of a text, but has to find in it the things that are not recorded at all.
+        private const int Longest = 256;
         private static readonly FieldInfo Message = typeof(Exception).GetField(
             "_message", BindingFlags.Instance | BindingFlags.NonPublic);
 
@@ -22,10 +24,30 @@ namespace MethodTracer
             var text = value as string;
             if (text != null)
             {
-                return "\"" + (text.Length > Longest ? text.Substring(0, Longest) + "..." : text) + "\"\n";
+                return "\"" + Line(text.Length > Longest ? text.Substring(0, Longest) + "..." : text) + "\"\n";
             }
             Type type = value.GetType();
-            return (type.IsPrimitive ? value.ToString() : Name(type)) + "\n";
+            return Line(type.IsPrimitive ? OfPrimitive(value) : Name(type)) + "\n";
+        }
+
+        // Each value is a line.
+        private static string Line(string text)
+        {
+            return text.IndexOf('\n') < 0 ? text : text.Replace("\n", "\\n");
+        }
+
+        // The current culture may be one of the program.
+        private static string OfPrimitive(object value)
+        {
+            if (value is IntPtr)
+            {
+                value = (long)(IntPtr)value;
+            }
+            else if (value is UIntPtr)
+            {
+                value = (ulong)(UIntPtr)value;
+            }
+            return ((IConvertible)value).ToString(CultureInfo.InvariantCulture);
         }
 
         internal static string Name(Type type)

@@ -304,7 +304,7 @@ namespace MethodTracer
             Native.End((long)id, Outcome(task), Faults.Of(task));
         }
 
-        private static int Outcome(Task task)
+        internal static int Outcome(Task task)
         {
             return Outcome(task.IsCompletedSuccessfully, task.IsCanceled);
         }
@@ -312,6 +312,35 @@ namespace MethodTracer
         internal static int Outcome(bool isSuccessful, bool isCancelled)
         {
             return isSuccessful ? Returned : isCancelled ? Cancelled : Threw;
+        }
+
+        // An enumeration begins, and its first piece.
+        internal static long BeginEnumeration(int method, out long trace)
+        {
+            NameThread();
+            Context context = Current.Value;
+            long id = Native.BeginEnumeration(method, context, out trace);
+            if (id != 0 && id == trace)
+            {
+                Http.Begins(id);
+            }
+            return id;
+        }
+
+        // The span of an enumeration is the innermost one, until its piece ends.
+        internal static IntPtr Resume(Enumeration enumeration)
+        {
+            Context context = Current.Value;
+            return Native.EnumerationResumes(
+                context == null ? 0 : context.Id, enumeration.Id, enumeration.Trace, enumeration.Method);
+        }
+
+        internal static void Suspend(Enumeration enumeration, IntPtr frame)
+        {
+            if ((Native.EnumerationWaits(frame) & Published) != 0)
+            {
+                Restore((long)frame, enumeration.Id);
+            }
         }
 
         // The runtime itself makes the method asynchronous.

