@@ -1,11 +1,13 @@
 //! Coverage of programs whose truth was written into their sources by hand.
 
 mod constructs;
+mod contexts;
 mod cost;
 mod endings;
 mod formats;
 mod lines;
 mod optimised;
+mod precompiled;
 mod real;
 mod running;
 mod truth;
