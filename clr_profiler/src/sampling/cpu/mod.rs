@@ -261,7 +261,7 @@ impl CpuSamplerBuilder {
 
     /// Also samples threads that wait: in a call of the system, for a lock, in `Thread.Sleep`.
     ///
-    /// No signal interrupts them. Every 20 milliseconds the sampler asks the system which threads are blocked, 64 of them at most in
+    /// No signal interrupts them. Every 20 milliseconds the sampler asks the system which threads are blocked, 16 of them at most in
     /// one turn, and reads their stacks while they are. Their samples have the time for which they
     /// [waited](CpuSample::waited); times of two turns between which a thread ran are those of the place where it was found. Time in
     /// which a thread is ready to run and has no processor is in no sample.

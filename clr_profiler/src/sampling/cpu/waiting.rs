@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::ids::ThreadId;
 
 /// The threads that are looked at in one turn: with more of them, each has its turn less often, and its time counts all the same.
-const TURN: usize = 64;
+const TURN: usize = 16;
 
 /// The words of a stack that are read.
 const WORDS: usize = 1 << 15;
