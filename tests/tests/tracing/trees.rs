@@ -1,4 +1,13 @@
 //! Random trees of calls, tasks, timers, threads, contexts and exceptions: each span has its parent.
+//!
+//! The test can fail: with a part of `profilers/trace/context.rs` left out by hand, so many spans of the same trees had wrong parents, and
+//! none with all parts.
+//!
+//! | left out | .NET Core 3.1.23, of 25,192 | .NET 8.0.4, of 25,786 |
+//! |---|---|---|
+//! | the prologue of `ExecutionContext.Capture` | 8,666 | 10,067 (also on .NET 9.0.7 and 10.0.13) |
+//! | the boundaries (`RunInternal` and the others) | 1,377 | 1,076 |
+//! | the prologue of `RestoreInternal`, which .NET Core 3.1 does not get | | 231 |
 
 use std::collections::HashMap;
 use std::fs;
