@@ -25,6 +25,7 @@ pub(crate) mod threads;
 mod trace_file;
 
 pub(crate) use clock::{process_time, thread_time};
+pub(crate) use said::IS_LISTED;
 pub use store::{MethodTotals, Outcome, Span, Spans};
 pub(crate) use threads::Recording;
 pub use trace_file::TraceFile;

@@ -8,6 +8,7 @@ mod conventions;
 mod ends;
 mod faults;
 mod flow;
+mod grpc;
 mod kinds;
 mod limits;
 mod otlp;

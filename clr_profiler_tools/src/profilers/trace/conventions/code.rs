@@ -9,8 +9,9 @@ use clr_profiler::rewrite::{Completion, PathStep, RewriteContext};
 
 use super::Applied;
 use super::reader::{self, Reader};
-use crate::conventions::{Path, Root, Rule};
+use crate::conventions::{AddsTo, Path, Root, Rule};
 use crate::profilers::trace::notes::{self, About};
+use crate::spans::IS_LISTED;
 
 const ATTRIBUTES: &str = "[MethodTracer]MethodTracer.Attributes";
 const HTTP: &str = "[MethodTracer]MethodTracer.Http";
@@ -115,17 +116,21 @@ impl Readers {
     }
 }
 
-/// Adds the values of a rule to the first span of the trace.
+/// Adds the values of a rule to another span.
 pub(super) fn add(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
     applied: &Applied<'_>,
 ) -> Result<()> {
     let id = body.add_local(TypeSig::I8)?;
+    let span = match applied.rule.adds_to {
+        Some(AddsTo::Innermost) => "InnermostFor",
+        _ => "First",
+    };
     let mut code = Fragment::new();
     let none = code.label();
     code.ldc_i4(applied.number.cast_signed())
-        .call(MethodSymbol::new(ATTRIBUTES, "First", "int64 (int32)"))
+        .call(MethodSymbol::new(ATTRIBUTES, span, "int64 (int32)"))
         .stloc(id)
         .ldloc(id)
         .brfalse(none);
@@ -141,7 +146,12 @@ pub(super) fn add(
 
 /// The paths of a rule with their numbers.
 fn numbered<'a>(applied: &Applied<'a>) -> impl Iterator<Item = (u32, &'a Path)> + use<'a> {
-    (applied.first..).zip(&applied.rule.paths)
+    (applied.first..)
+        .zip(&applied.rule.paths)
+        .map(|(number, path)| match path.is_listed {
+            true => (number | IS_LISTED, path),
+            false => (number, path),
+        })
 }
 
 fn reader_of(
