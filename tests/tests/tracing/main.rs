@@ -11,6 +11,7 @@ mod flow;
 mod grpc;
 mod kinds;
 mod limits;
+mod logging;
 mod otlp;
 mod providers;
 mod real;

@@ -22,7 +22,11 @@ const CONVENTIONS: Pinned = Pinned {
 };
 
 /// Attributes that the conventions do not have.
-const OWN: [&str; 1] = ["ado_net.affected_rows"];
+const OWN: [&str; 3] = [
+    "ado_net.affected_rows",
+    "logging.event_ids",
+    "logging.levels",
+];
 
 /// The names of constants with their texts, and those of deprecated ones.
 #[derive(Default)]
