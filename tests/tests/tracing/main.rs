@@ -12,6 +12,7 @@ mod grpc;
 mod kinds;
 mod limits;
 mod logging;
+mod no_code;
 mod otlp;
 mod providers;
 mod real;
