@@ -62,6 +62,20 @@ namespace Provider
             }
         }
 
+        // A command of a data source opens a connection for itself. .NET 7 has them.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static void AskSource(DbProviderFactory factory, string connection)
+        {
+            MethodInfo create = typeof(DbProviderFactory).GetMethod("CreateDataSource");
+            object source = create.Invoke(factory, new object[] { connection });
+            MethodInfo command = source.GetType().GetMethod("CreateCommand", new[] { typeof(string) });
+            using ((IDisposable)source)
+            using (var delete = (DbCommand)command.Invoke(source, new object[] { "delete from orders" }))
+            {
+                Console.WriteLine(delete.ExecuteNonQuery());
+            }
+        }
+
         private static int Main(string[] args)
         {
             FieldInfo instance = Assembly.Load(args[0]).GetType(args[1], true).GetField("Instance");
@@ -72,6 +86,7 @@ namespace Provider
                 connection.Open();
                 Ask(connection).Wait();
             }
+            AskSource(factory, args[2]);
             return 7;
         }
     }

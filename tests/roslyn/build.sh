@@ -132,6 +132,25 @@ compile "$accesses.dll" core31 -pdb:embedded -reference:tests/profilees/Friend.d
     -reference:tests/profilees/Stranger.dll "$accesses/Program.cs"
 configure "$accesses.dll" 3.1.0
 
+# A program with libraries that look like those of gRPC.
+grpc=tests/profilees/grpc
+compile "$grpc/Grpc.Core.Api.dll" core31 -library "$grpc/Grpc.Core.Api.cs"
+for name in Grpc.Net.Client Grpc.AspNetCore.Server; do
+    compile "$grpc/$name.dll" core31 -library -reference:"$grpc/Grpc.Core.Api.dll" "$grpc/$name.cs"
+done
+compile "$grpc/Calls.dll" core31 -pdb:embedded -reference:"$grpc/Grpc.Core.Api.dll" \
+    -reference:"$grpc/Grpc.Net.Client.dll" -reference:"$grpc/Grpc.AspNetCore.Server.dll" "$grpc/Calls.cs"
+configure "$grpc/Calls.dll" 3.1.0
+
+# One with libraries that look like those of logging.
+logging=tests/profilees/logging
+abstractions=$logging/Microsoft.Extensions.Logging.Abstractions.dll
+compile "$abstractions" core31 -library "$logging/Abstractions.cs"
+compile "$logging/Microsoft.Extensions.Logging.dll" core31 -library -reference:"$abstractions" "$logging/Logging.cs"
+compile "$logging/Logs.dll" core31 -pdb:embedded -reference:"$abstractions" \
+    -reference:"$logging/Microsoft.Extensions.Logging.dll" "$logging/Logs.cs"
+configure "$logging/Logs.dll" 3.1.0
+
 compile examples/support/samples/Sample.dll core31 -pdb:embedded examples/support/samples/Sample.cs
 
 # A program that patches in C# change, their assemblies, and attributes that are not there when they run.

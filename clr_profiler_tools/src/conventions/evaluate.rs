@@ -52,9 +52,12 @@ impl Details {
                 exception,
                 attributes: &self.attributes,
             };
-            let value = scope.value(&attribute.value);
             let value = match attribute.of {
-                None => value,
+                Some(ValueType::List) => scope.listed(&attribute.value),
+                _ => scope.value(&attribute.value),
+            };
+            let value = match attribute.of {
+                None | Some(ValueType::List) => value,
                 Some(ValueType::String) => value.to_text(),
                 Some(ValueType::Int) => value.to_int(),
                 Some(ValueType::Double) => value.to_float(),
@@ -123,6 +126,35 @@ impl Scope<'_> {
             },
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::List(all) => Value::List(all.iter().map(|one| self.value(one)).collect()),
+        }
+    }
+
+    /// The values of an expression for each of the listed values of its path.
+    fn listed(&self, expression: &Expression) -> Value {
+        let [number] = expression.paths()[..] else {
+            return Value::Null;
+        };
+        let Some(Value::List(all)) = self.values.get(number) else {
+            return Value::Null;
+        };
+        let mut values = self.values.to_vec();
+        let mut found = Vec::new();
+        for one in all {
+            if let Some(value) = values.get_mut(number) {
+                *value = one.clone();
+            }
+            let scope = Scope {
+                values: &values,
+                ..*self
+            };
+            let value = scope.value(expression);
+            if !value.is_null() && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        match found.is_empty() {
+            true => Value::Null,
+            false => Value::List(found),
         }
     }
 

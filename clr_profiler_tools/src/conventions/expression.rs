@@ -39,6 +39,30 @@ pub enum Expression {
     List(Vec<Expression>),
 }
 
+impl Expression {
+    /// The indices of the paths in it, without repetitions.
+    #[must_use]
+    pub fn paths(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.add_paths(&mut found);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn add_paths(&self, found: &mut Vec<usize>) {
+        match self {
+            Self::Path(number) => found.push(*number),
+            Self::Not(of) => of.add_paths(found),
+            Self::Binary(_, one, other) => [one, other].iter().for_each(|it| it.add_paths(found)),
+            Self::If(of, one, other) => [of, one, other].iter().for_each(|it| it.add_paths(found)),
+            Self::Call(_, all) | Self::List(all) => all.iter().for_each(|it| it.add_paths(found)),
+            Self::Literal(_) | Self::Method | Self::Type | Self::Exception | Self::Attribute(_) => {
+            }
+        }
+    }
+}
+
 /// An operator between two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

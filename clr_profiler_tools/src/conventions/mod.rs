@@ -20,7 +20,8 @@ mod value;
 pub use checked::RuleText;
 pub use evaluate::{Details, Scope};
 pub use rule::{
-    Attribute, Carrier, Context, Mistake, Path, Root, Rule, SpanKind, Status, StatusRule, ValueType,
+    AddsTo, Attribute, Carrier, Context, Mistake, Path, Root, Rule, SpanKind, Status, StatusRule,
+    ValueType,
 };
 pub use value::Value;
 

@@ -396,6 +396,7 @@ impl<'a> Parser<'a> {
         };
         let mut path = Path {
             is_late: self.is_late || root == Root::Return,
+            is_listed: false,
             root,
             steps: Vec::new(),
             text: String::new(),

@@ -51,6 +51,27 @@ impl fmt::Display for SpanKind {
     }
 }
 
+/// The span to which the calls of a method add, which have none of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AddsTo {
+    /// The first span of the trace, if it has this kind.
+    First(SpanKind),
+    /// The innermost span, of any kind.
+    Innermost,
+}
+
+impl AddsTo {
+    /// All of them, with their names in files.
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("internal", Self::First(SpanKind::Internal)),
+        ("server", Self::First(SpanKind::Server)),
+        ("client", Self::First(SpanKind::Client)),
+        ("producer", Self::First(SpanKind::Producer)),
+        ("consumer", Self::First(SpanKind::Consumer)),
+        ("innermost", Self::Innermost),
+    ];
+}
+
 /// The status of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -82,15 +103,18 @@ pub enum ValueType {
     Double,
     /// `true` or `false`.
     Bool,
+    /// A list of the different values of all calls that add to the span.
+    List,
 }
 
 impl ValueType {
     /// All of them, with their names in files.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("string", Self::String),
         ("int", Self::Int),
         ("double", Self::Double),
         ("bool", Self::Bool),
+        ("list", Self::List),
     ];
 }
 
@@ -116,6 +140,8 @@ pub struct Path {
     pub steps: Vec<PathStep>,
     /// Whether it is read when the call ends.
     pub is_late: bool,
+    /// Whether the different values of all calls are kept, and not only the last one.
+    pub is_listed: bool,
     /// As the rule has it.
     pub text: String,
 }
@@ -173,8 +199,8 @@ pub struct Rule {
     pub methods: MethodPatterns,
     /// The kind of the spans.
     pub kind: SpanKind,
-    /// The calls have no spans of their own: the attributes belong to the first span of the trace, if it has this kind.
-    pub adds_to: Option<SpanKind>,
+    /// The calls have no spans of their own: the attributes belong to this one.
+    pub adds_to: Option<AddsTo>,
     /// The name of the spans, instead of that of the method.
     pub name: Option<Expression>,
     /// The attributes.
@@ -247,6 +273,24 @@ fn method(place: &str, text: &str) -> Result<MethodSymbol, Mistake> {
     }
 }
 
+/// Marks the path of which an attribute lists the values.
+fn list(attribute: &Attribute, adds: bool, paths: &mut [Path]) -> Result<(), Mistake> {
+    let fail =
+        |problem: &str| at(&format!("attributes.{}", attribute.name))((1, problem.to_owned()));
+    if !adds {
+        return Err(fail(
+            "a list has values of several calls: the rule needs `adds_to`",
+        ));
+    }
+    let [number] = attribute.value.paths()[..] else {
+        return Err(fail("the expression of a list has one path"));
+    };
+    if let Some(path) = paths.get_mut(number) {
+        path.is_listed = true;
+    }
+    Ok(())
+}
+
 impl Rule {
     /// Reads the texts of a rule.
     ///
@@ -263,7 +307,7 @@ impl Rule {
         if methods.is_empty() {
             return Err(at("methods")((1, "no pattern selects a method".to_owned())));
         }
-        let mut paths = Vec::new();
+        let mut paths: Vec<Path> = Vec::new();
         let mut expression = |place: &str, text: &str| parse(text, &mut paths).map_err(at(place));
         let name = text.name.as_deref();
         let name = name.map(|name| expression("name", name)).transpose()?;
@@ -290,6 +334,12 @@ impl Rule {
                     None => None,
                 },
             });
+        }
+        for attribute in attributes
+            .iter()
+            .filter(|it| it.of == Some(ValueType::List))
+        {
+            list(attribute, text.adds_to.is_some(), &mut paths)?;
         }
         let path = |place: &str, text: &str| parse_path(text).map_err(at(place));
         let inject = match &text.inject {
@@ -320,7 +370,7 @@ impl Rule {
                 None => SpanKind::Internal,
             },
             adds_to: match &text.adds_to {
-                Some(kind) => Some(named("adds_to", kind, &SpanKind::ALL)?),
+                Some(span) => Some(named("adds_to", span, &AddsTo::ALL)?),
                 None => None,
             },
             methods,

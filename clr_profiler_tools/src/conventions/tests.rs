@@ -214,6 +214,19 @@ fn mistakes_in_files_have_lines_and_columns() {
             18,
             "none of string",
         ),
+        (rule("adds_to: outer"), 3, 14, "none of internal, server"),
+        (
+            rule("attributes:\n      a: {value: b, type: list}"),
+            4,
+            18,
+            "needs `adds_to`",
+        ),
+        (
+            rule("adds_to: innermost\n    attributes: {a: {value: b + c, type: list}}"),
+            4,
+            29,
+            "has one path",
+        ),
         (rule("status: [{error: a &&}]"), 3, 26, "a value is missing"),
         (rule("status: [{code: error}]"), 3, 15, "no key `code`"),
         (
@@ -409,8 +422,8 @@ fn the_checked_form_of_the_shipped_files_is_current() {
     );
 }
 
-/// Attributes of version 1.38.0 of OpenTelemetry's semantic conventions, with their types, and the one that they do not have.
-const CONVENTIONS: [(&str, &str); 19] = [
+/// Attributes of version 1.38.0 of OpenTelemetry's semantic conventions, with their types, and those that they do not have.
+const CONVENTIONS: [(&str, &str); 22] = [
     ("ado_net.affected_rows", "int"),
     ("db.namespace", "string"),
     ("db.query.text", "string"),
@@ -419,7 +432,10 @@ const CONVENTIONS: [(&str, &str); 19] = [
     ("http.request.method", "string"),
     ("http.response.status_code", "int"),
     ("http.route", "string"),
+    ("logging.event_ids", "list"),
+    ("logging.levels", "list"),
     ("network.protocol.version", "string"),
+    ("rpc.grpc.status_code", "int"),
     ("rpc.method", "string"),
     ("rpc.service", "string"),
     ("rpc.system", "string"),
@@ -433,7 +449,7 @@ const CONVENTIONS: [(&str, &str); 19] = [
 ];
 
 /// The attributes that a span of a kind must have, by those conventions.
-const REQUIRED: [(&str, &[&str]); 3] = [
+const REQUIRED: [(&str, &[&str]); 4] = [
     (
         "http_client.yaml",
         &[
@@ -454,6 +470,7 @@ const REQUIRED: [(&str, &[&str]); 3] = [
         ],
     ),
     ("ado_net.yaml", &["db.system.name", "error.type"]),
+    ("grpc.yaml", &["rpc.system", "server.address"]),
 ];
 
 #[test]

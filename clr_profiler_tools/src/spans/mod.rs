@@ -26,6 +26,7 @@ mod totals;
 mod trace_file;
 
 pub(crate) use clock::{process_time, thread_time};
+pub(crate) use said::IS_LISTED;
 pub use store::{Outcome, Span, Spans};
 pub(crate) use threads::Recording;
 pub use totals::MethodTotals;

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use super::store::{Outcome, Span, Spans};
-use crate::conventions::{Details, Rule, SpanKind, Value};
+use crate::conventions::{AddsTo, Details, Rule, SpanKind, Value};
 use crate::report::lock;
 
 /// The limit for the values of a span.
 const VALUES: usize = 256;
+/// The limit for the different values of a path in a list.
+const LISTED: usize = 16;
+/// A mark of the numbers of paths whose values are listed.
+pub(crate) const IS_LISTED: u32 = 1 << 30;
 
 /// The values that were read for a span.
 #[derive(Debug, Clone, Default)]
@@ -49,9 +53,15 @@ impl Numbered {
     fn values(&self, read: Option<&Read>) -> Vec<Value> {
         let mut values = vec![Value::Null; self.rule.paths.len()];
         for (number, value) in read.iter().flat_map(|read| &read.values) {
-            let index = number.checked_sub(self.first).map(|index| index as usize);
-            if let Some(known) = index.and_then(|index| values.get_mut(index)) {
-                *known = value.clone();
+            let path = number & !IS_LISTED;
+            let index = path.checked_sub(self.first).map(|index| index as usize);
+            let Some(known) = index.and_then(|index| values.get_mut(index)) else {
+                continue;
+            };
+            match known {
+                Value::List(all) if number & IS_LISTED != 0 => all.push(value.clone()),
+                _ if number & IS_LISTED != 0 => *known = Value::List(vec![value.clone()]),
+                _ => *known = value.clone(),
             }
         }
         values
@@ -99,12 +109,20 @@ impl Spans {
         lock(&self.said.0).methods.insert(method, rule);
     }
 
-    /// Adds the value of a path to an open span.
+    /// Adds the value of a path to an open span. The number of a path whose values are listed has the [mark](IS_LISTED).
     pub(crate) fn read(&self, id: u64, path: u32, value: Value) {
         let mut part = self.part(id);
         if let Some(span) = part.open.get_mut(&id) {
             let read = span.read.get_or_insert_default();
             let has_room = read.values.len() < VALUES;
+            if path & IS_LISTED != 0 {
+                let known = read.values.iter().filter(|(known, _)| *known == path);
+                let is_new = known.clone().all(|(_, known)| *known != value);
+                if is_new && has_room && known.count() < LISTED {
+                    read.values.push((path, value));
+                }
+                return;
+            }
             match read.values.iter_mut().find(|(known, _)| *known == path) {
                 Some((_, known)) => *known = value,
                 None if has_room => read.values.push((path, value)),
@@ -113,7 +131,7 @@ impl Spans {
         }
     }
 
-    /// Another rule adds to an open span if that has the kind. Returns its id, or zero.
+    /// Another rule adds to an open span if that has the kind for it. Returns its id, or zero.
     pub(crate) fn add_rule(&self, id: u64, rule: u32) -> u64 {
         let state = lock(&self.said.0);
         let wanted = state
@@ -127,7 +145,12 @@ impl Spans {
         let own = state.methods.get(&span.method);
         let own = own.and_then(|own| state.rules.get(*own as usize));
         let kind = own.map_or(SpanKind::Internal, |own| own.rule.kind);
-        if wanted != Some(kind) {
+        let is_meant = match wanted {
+            Some(AddsTo::First(wanted)) => wanted == kind,
+            Some(AddsTo::Innermost) => true,
+            None => false,
+        };
+        if !is_meant {
             return 0;
         }
         let read = span.read.get_or_insert_default();
@@ -273,5 +296,56 @@ mod tests {
             details.status,
             Some((crate::conventions::Status::Error, String::new()))
         );
+    }
+
+    #[test]
+    fn lists_have_the_different_values_of_calls_within_a_limit() {
+        let listed = |name: &str, value: &str| {
+            let list = Some("list".to_owned());
+            (name.to_owned(), list, value.to_owned())
+        };
+        let added = rule(RuleText {
+            adds_to: Some("innermost".to_owned()),
+            attributes: vec![
+                listed("ids", "id != 0 ? id : null"),
+                listed("levels", "level"),
+            ],
+            ..RuleText::default()
+        });
+        let spans = Spans::new();
+        assert_eq!(spans.set_rules(&[added]), [0]);
+        let method = spans.number("A.B()").unwrap();
+        let first = spans.begin(method, 0, 0, String::new());
+        let second = spans.begin(method, first, first, String::new());
+        let third = spans.begin(method, first, first, String::new());
+        // Whatever its kind is, and whether it is the first one.
+        assert_eq!(
+            [first, second].map(|span| spans.add_rule(span, 0)),
+            [first, second]
+        );
+        for number in [5, 0, 5, 7] {
+            spans.read(first, IS_LISTED, Value::Int(number));
+        }
+        for number in 0..100 {
+            spans.read(second, IS_LISTED | 1, Value::Int(number));
+        }
+        for id in [third, second, first] {
+            spans.end(id, Outcome::Returned, false);
+        }
+        let ended = spans.take();
+        let attributes = |id: u64| {
+            let span = ended.iter().find(|span| span.id == id).unwrap();
+            span.details
+                .as_ref()
+                .map(|details| details.attributes.clone())
+        };
+        let list = |all: std::ops::Range<i64>| Value::List(all.map(Value::Int).collect());
+        let ids = Value::List(vec![Value::Int(5), Value::Int(7)]);
+        assert_eq!(attributes(first), Some(vec![("ids".to_owned(), ids)]));
+        assert_eq!(
+            attributes(second),
+            Some(vec![("levels".to_owned(), list(0..16))])
+        );
+        assert_eq!(attributes(third), None);
     }
 }

@@ -107,8 +107,18 @@ rules:
 
 /// A run of `Conventions` under rules: its trace, and the line of the tracer.
 fn run(runtime: &Runtime, rules: &str, variables: &[(&str, &str)]) -> (Trace, String) {
+    run_program(runtime, ("Conventions", 5), rules, variables)
+}
+
+/// A run of a program, which exits with this code.
+pub(super) fn run_program(
+    runtime: &Runtime,
+    (name, code): (&str, i32),
+    rules: &str,
+    variables: &[(&str, &str)],
+) -> (Trace, String) {
     let folder = Folder::new();
-    let program = profilee("Conventions");
+    let program = profilee(name);
     let file = folder.path("trace.json");
     let checked_file = folder.path("rules.json");
     let rules = files::read("rules.yaml", rules).unwrap_or_else(|fault| panic!("{fault}"));
@@ -119,7 +129,7 @@ fn run(runtime: &Runtime, rules: &str, variables: &[(&str, &str)]) -> (Trace, St
     command.env("METHOD_TRACER_RULES", &checked_file);
     command.envs(variables.iter().copied());
     let finished = Finished::of(command);
-    assert_eq!(plain.status.code(), Some(5), "{plain:?}");
+    assert_eq!(plain.status.code(), Some(code), "{plain:?}");
     assert_eq!(finished.status, plain.status, "{finished:?}");
     assert_eq!(finished.stdout, plain.stdout, "{finished:?}");
     let (own, rest) = EXAMPLE.split(&finished.stderr);
@@ -134,7 +144,7 @@ fn run(runtime: &Runtime, rules: &str, variables: &[(&str, &str)]) -> (Trace, St
 }
 
 /// The spans of a method, in the order in which they began.
-fn spans<'a>(trace: &'a Trace, method: &str) -> Vec<&'a Span> {
+pub(super) fn spans<'a>(trace: &'a Trace, method: &str) -> Vec<&'a Span> {
     let of = |span: &&Span| {
         let name = span.method.as_deref().unwrap_or(&span.name);
         name.split(['(', '<']).next() == Some(method)
@@ -142,7 +152,7 @@ fn spans<'a>(trace: &'a Trace, method: &str) -> Vec<&'a Span> {
     trace.spans.iter().filter(of).collect()
 }
 
-fn attributes(trace: &Trace, method: &str) -> Vec<Value> {
+pub(super) fn attributes(trace: &Trace, method: &str) -> Vec<Value> {
     let all = spans(trace, method);
     all.iter().map(|span| span.attributes.clone()).collect()
 }

@@ -22,7 +22,11 @@ const CONVENTIONS: Pinned = Pinned {
 };
 
 /// Attributes that the conventions do not have.
-const OWN: [&str; 1] = ["ado_net.affected_rows"];
+const OWN: [&str; 3] = [
+    "ado_net.affected_rows",
+    "logging.event_ids",
+    "logging.levels",
+];
 
 /// The names of constants with their texts, and those of deprecated ones.
 #[derive(Default)]
@@ -130,4 +134,43 @@ fn attributes_are_those_of_the_published_conventions() {
         names.len() >= 15 && checked_values >= 7,
         "{names:?} {checked_values}"
     );
+}
+
+/// The kinds of spans, which the package does not have: a file of rules, the page of the conventions, the kind of spans of its own, and
+/// the spans to which it adds.
+const KINDS: [(&str, &str, Option<&str>, &[&str]); 5] = [
+    ("ado_net.yaml", "db/database-spans", Some("client"), &[]),
+    (
+        "aspnet_core.yaml",
+        "http/http-spans",
+        Some("server"),
+        &["server"],
+    ),
+    // The server's span is that of its request.
+    (
+        "grpc.yaml",
+        "rpc/rpc-spans",
+        Some("client"),
+        &["innermost", "server"],
+    ),
+    ("http_client.yaml", "http/http-spans", Some("client"), &[]),
+    // No spans of its own.
+    ("logging.yaml", "general/logs", None, &["innermost"]),
+];
+
+#[test]
+fn kinds_are_those_of_the_pages_of_the_conventions() {
+    let mut seen = HashSet::new();
+    for rule in checked::read(SHIPPED).unwrap() {
+        let text = &rule.text;
+        let file = text.origin.split(':').next().unwrap();
+        let known = KINDS.iter().find(|(known, ..)| *known == file);
+        let (file, page, kind, adds_to) = known.unwrap_or_else(|| panic!("{file} is not known"));
+        seen.insert(*file);
+        match text.adds_to.as_deref() {
+            Some(span) => assert!(adds_to.contains(&span), "{}: {page}", text.origin),
+            None => assert_eq!(text.kind.as_deref(), *kind, "{}: {page}", text.origin),
+        }
+    }
+    assert_eq!(seen.len(), KINDS.len(), "{seen:?}");
 }

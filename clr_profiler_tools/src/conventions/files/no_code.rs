@@ -52,7 +52,7 @@ fn target(name: &str, source: &str, node: &Node) -> Result<RuleText, Fault> {
     let mut methods = format!(
         "{}!{}.{}",
         quoted_name(assembly),
-        class_name(class),
+        class,
         quoted_name(method)
     );
     if let Some(signature) = target.get("signature") {
@@ -125,20 +125,13 @@ fn target(name: &str, source: &str, node: &Node) -> Result<RuleText, Fault> {
     reader.check(node, rule)
 }
 
-/// A description is a text, or a call of a function.
+/// A description is a text, or a call of a function, which may be in quotes: a colon in it needs them.
 fn description(node: &Node) -> Result<String, Fault> {
     let text = node.text()?;
     let is_call = text
         .split_once('(')
         .is_some_and(|(name, _)| name == "concat" || name == "coalesce");
-    let is_plain = matches!(
-        node.is,
-        Kind::Scalar {
-            style: Style::Plain,
-            ..
-        }
-    );
-    Ok(match is_plain && is_call && text.ends_with(')') {
+    Ok(match is_call && text.ends_with(')') {
         true => text.to_owned(),
         false => quoted(text),
     })
@@ -170,34 +163,131 @@ fn quoted_name(name: &str) -> String {
     }
 }
 
-/// `Namespace.Type+Nested` or ``Type`2``, as patterns have them.
-fn class_name(name: &str) -> String {
-    name.to_owned()
+/// The type of a parameter, which has the form of reflection, as patterns have it.
+///
+/// `!0` and `!!0` are generic parameters, whose names patterns would have: anything matches them.
+fn type_name(name: &str) -> String {
+    let mut rest = name.trim();
+    let text = next_type(&mut rest);
+    match rest.is_empty() {
+        true => text,
+        // Another form matches anything.
+        false => "*".to_owned(),
+    }
 }
 
-/// The type of a parameter: `!0` and `!!0` are generic parameters, whose names patterns would have.
-fn type_name(name: &str) -> String {
-    if name.starts_with('!') {
-        return "*".to_owned();
+/// The type at the beginning of a text, which is taken from it.
+fn next_type(rest: &mut &str) -> String {
+    // With the assembly: `[System.Int32, System.Private.CoreLib]`.
+    if let Some(qualified) = rest.strip_prefix('[') {
+        *rest = qualified;
+        let text = next_type(rest);
+        *rest = rest.split_once(']').map_or("", |(_, after)| after);
+        return text;
     }
-    // Task`1[System.Int32]
-    let (outer, arguments) = match name.split_once('`') {
-        Some((outer, rest)) => (
-            outer,
-            rest.split_once('[')
-                .map(|(_, inner)| inner.trim_end_matches(']')),
-        ),
-        None => (name, None),
-    };
-    match arguments {
-        Some(arguments) => {
-            let all: Vec<String> = arguments
-                .split(',')
-                .map(|one| type_name(one.trim()))
-                .collect();
-            format!("{outer}<{}>", all.join(", "))
+    let end = rest.find(['[', ']', ',', '&']).unwrap_or(rest.len());
+    let (name, after) = rest.split_at(end);
+    *rest = after;
+    let name = name.trim();
+    let mut text = match name.split_once('`') {
+        _ if name.starts_with('!') => "*".to_owned(),
+        // The arguments of a nested type are those of all types around it.
+        Some((_, count)) if count.contains('+') => {
+            arguments(rest);
+            "*".to_owned()
         }
-        None if name.contains('`') => format!("{outer}<**>"),
-        None => outer.to_owned(),
+        Some((outer, _)) => match arguments(rest) {
+            Some(all) => format!("{outer}<{}>", all.join(", ")),
+            None => format!("{outer}<**>"),
+        },
+        None => name.to_owned(),
+    };
+    // Arrays: `[]`, `[,]`.
+    while let Some(inner) = rest.strip_prefix('[')
+        && let Some((commas, after)) = inner.split_once(']')
+        && commas.chars().all(|it| it == ',')
+    {
+        text += &format!("[{commas}]");
+        *rest = after;
+    }
+    if let Some(after) = rest.strip_prefix('&') {
+        *rest = after;
+        text = format!("ref {text}");
+    }
+    *rest = rest.trim_start();
+    text
+}
+
+/// The types in brackets, which are not those of an array.
+fn arguments(rest: &mut &str) -> Option<Vec<String>> {
+    let inner = rest.strip_prefix('[')?;
+    if inner.starts_with([']', ',']) {
+        return None;
+    }
+    *rest = inner;
+    let mut all = Vec::new();
+    loop {
+        *rest = rest.trim_start();
+        all.push(next_type(rest));
+        let separator = rest.chars().next()?;
+        *rest = rest.get(separator.len_utf8()..)?;
+        if separator != ',' {
+            return Some(all);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::type_name;
+
+    #[test]
+    fn types_of_reflection_become_those_of_patterns() {
+        let (list, map) = (
+            "System.Collections.Generic.List",
+            "System.Collections.Generic.Dictionary",
+        );
+        for (name, expected) in [
+            ("System.String", "System.String".to_owned()),
+            ("System.String[]", "System.String[]".to_owned()),
+            ("System.Int32[,][]", "System.Int32[,][]".to_owned()),
+            ("System.Int32&", "ref System.Int32".to_owned()),
+            ("Shop.Order+Line", "Shop.Order+Line".to_owned()),
+            ("!0", "*".to_owned()),
+            ("!!1", "*".to_owned()),
+            (
+                "System.Collections.Generic.List`1[System.Int32]",
+                format!("{list}<System.Int32>"),
+            ),
+            (
+                "System.Collections.Generic.List`1[!0][]&",
+                format!("ref {list}<*>[]"),
+            ),
+            (
+                "System.Collections.Generic.Dictionary`2[System.String,System.Collections.Generic.List`1[System.Int32[]]]",
+                format!("{map}<System.String, {list}<System.Int32[]>>"),
+            ),
+            (
+                "System.Collections.Generic.List`1[[System.Int32, System.Private.CoreLib, Version=8.0.0.0]]",
+                format!("{list}<System.Int32>"),
+            ),
+            ("System.Collections.Generic.List`1", format!("{list}<**>")),
+            (
+                "System.Collections.Generic.List`1[]",
+                format!("{list}<**>[]"),
+            ),
+            (
+                "Shop.Cart`1+Line`1[System.Int32,System.String]",
+                "*".to_owned(),
+            ),
+            ("a]b", "*".to_owned()),
+            ("", String::new()),
+        ] {
+            assert_eq!(type_name(name), expected, "{name}");
+        }
+        // Broken ones end.
+        for name in ["[", "A`1[", "A`1[B", "A`1[,", "A`1[[B", "A`1[B,"] {
+            type_name(name);
+        }
     }
 }

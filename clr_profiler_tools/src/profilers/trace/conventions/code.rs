@@ -9,8 +9,9 @@ use clr_profiler::rewrite::{Completion, PathStep, RewriteContext};
 
 use super::Applied;
 use super::reader::{self, Reader};
-use crate::conventions::{Path, Root, Rule};
+use crate::conventions::{AddsTo, Path, Root, Rule};
 use crate::profilers::trace::notes::{self, About};
+use crate::spans::IS_LISTED;
 
 const ATTRIBUTES: &str = "[MethodTracer]MethodTracer.Attributes";
 const HTTP: &str = "[MethodTracer]MethodTracer.Http";
@@ -84,14 +85,13 @@ impl Readers {
         };
         let keep = MethodSymbol::new(ATTRIBUTES, keep.0, &keep.1);
         parts.before.call(&keep).stloc(id);
-        let none = parts.before.label();
-        parts.before.ldloc(id).brfalse(none);
+        let mut reads = Fragment::new();
         for (number, path) in early {
             let code = root(cx, &path.root, None)
                 .and_then(|root| read(body, cx, path, &root, (Id::Local(id), number)));
-            append(&mut parts.before, code, applied.rule, path);
+            append(&mut reads, code, applied.rule, path);
         }
-        parts.before.mark(none);
+        parts.before.append(&unless_zero(id, &reads));
         if follows {
             parts.reader = reader_of(cx, applied, &late, completion);
         } else if !late.is_empty() {
@@ -100,48 +100,64 @@ impl Readers {
                 true => None,
                 false => Some((body.add_local(returned.clone())?, returned)),
             };
-            let mut code = Fragment::new();
-            let none = code.label();
-            code.ldloc(id).brfalse(none);
+            let mut reads = Fragment::new();
             for (number, path) in late {
                 let of = root(cx, &path.root, result.as_ref())
                     .and_then(|root| read(body, cx, path, &root, (Id::Local(id), number)));
-                append(&mut code, of, applied.rule, path);
+                append(&mut reads, of, applied.rule, path);
             }
-            code.mark(none);
+            let code = unless_zero(id, &reads);
             parts.on_return = Some((code, result.map(|(local, _)| local)));
         }
         Ok(parts)
     }
 }
 
-/// Adds the values of a rule to the first span of the trace.
+/// Adds the values of a rule to another span.
 pub(super) fn add(
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
     applied: &Applied<'_>,
 ) -> Result<()> {
     let id = body.add_local(TypeSig::I8)?;
-    let mut code = Fragment::new();
-    let none = code.label();
-    code.ldc_i4(applied.number.cast_signed())
-        .call(MethodSymbol::new(ATTRIBUTES, "First", "int64 (int32)"))
-        .stloc(id)
-        .ldloc(id)
-        .brfalse(none);
+    let span = match applied.rule.adds_to {
+        Some(AddsTo::Innermost) => "InnermostFor",
+        _ => "First",
+    };
+    let mut reads = Fragment::new();
     for (number, path) in numbered(applied) {
         let of = root(cx, &path.root, None)
             .and_then(|root| read(body, cx, path, &root, (Id::Local(id), number)));
-        append(&mut code, of, applied.rule, path);
+        append(&mut reads, of, applied.rule, path);
     }
-    code.mark(none);
+    let mut code = Fragment::new();
+    code.ldc_i4(applied.number.cast_signed())
+        .call(MethodSymbol::new(ATTRIBUTES, span, "int64 (int32)"))
+        .stloc(id)
+        .append(&unless_zero(id, &reads));
     body.prologue(&code)?;
     Ok(())
 }
 
+/// Code that runs if there is a span. Without any there is no branch, either: the compilers of .NET 9 and 10 crash at one to the next
+/// instruction, before a `try`.
+fn unless_zero(id: u16, reads: &Fragment) -> Fragment {
+    let mut code = Fragment::new();
+    if !reads.is_empty() {
+        let none = code.label();
+        code.ldloc(id).brfalse(none).append(reads).mark(none);
+    }
+    code
+}
+
 /// The paths of a rule with their numbers.
 fn numbered<'a>(applied: &Applied<'a>) -> impl Iterator<Item = (u32, &'a Path)> + use<'a> {
-    (applied.first..).zip(&applied.rule.paths)
+    (applied.first..)
+        .zip(&applied.rule.paths)
+        .map(|(number, path)| match path.is_listed {
+            true => (number | IS_LISTED, path),
+            false => (number, path),
+        })
 }
 
 fn reader_of(

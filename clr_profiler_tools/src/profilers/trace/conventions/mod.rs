@@ -21,7 +21,7 @@ pub(super) use native::of;
 
 use super::SPANS;
 use super::notes::{self, About};
-use crate::conventions::{Rule, SHIPPED, checked};
+use crate::conventions::{AddsTo, Rule, SHIPPED, checked};
 use crate::report::{Settings, failures};
 
 /// The rules of a run: those of the user, then those that ship with the tool.
@@ -175,14 +175,24 @@ impl Conventions {
     /// Changes a method that a rule selects.
     pub(crate) fn edit(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         let all = self.rules_of(|patterns| cx.matching(patterns))?;
-        for applied in all.iter().filter(|applied| applied.rule.adds_to.is_some()) {
+        let adds = |outer: bool| {
+            all.iter().filter(move |applied| {
+                let adds_to = applied.rule.adds_to;
+                adds_to.is_some_and(|adds_to| (adds_to == AddsTo::Innermost) == outer)
+            })
+        };
+        for applied in adds(false) {
             code::add(body, cx, applied)?;
         }
         let own = all.iter().find(|applied| applied.rule.adds_to.is_none());
-        match own {
-            Some(applied) => super::methods::trace(body, cx, false, Some(applied)),
-            None => Ok(()),
+        if let Some(applied) = own {
+            super::methods::trace(body, cx, false, Some(applied))?;
         }
+        // Before the method's own span begins.
+        for applied in adds(true) {
+            code::add(body, cx, applied)?;
+        }
+        Ok(())
     }
 
     /// Reports the rules of the user that have matched no method.

@@ -32,6 +32,13 @@ namespace MethodTracer
             return trace == 0 ? 0 : RuleAdds(trace, rule);
         }
 
+        // The innermost span. One that has begun elsewhere is known only if values were added to it there, or it continues in a task.
+        public static long InnermostFor(int rule)
+        {
+            long span = Tracer.InnermostKept();
+            return span == 0 ? 0 : RuleAdds(span, rule);
+        }
+
         public static void SetText(string value, long span, int path)
         {
             if (value != null)

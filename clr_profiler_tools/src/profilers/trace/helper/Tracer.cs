@@ -144,6 +144,14 @@ namespace MethodTracer
             return context == null ? 0 : context.Id;
         }
 
+        // The id of the innermost span, to which values can be added from now on; zero for none.
+        internal static long InnermostKept()
+        {
+            Context context = Current.Value;
+            IntPtr frame = Native.Innermost(context == null ? 0 : context.Id);
+            return frame != IntPtr.Zero ? Attributes.Keep(frame) : context == null ? 0 : context.Id;
+        }
+
         private static void NameThread()
         {
             string name = Thread.CurrentThread.Name;
