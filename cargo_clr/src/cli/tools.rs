@@ -240,7 +240,7 @@ pub(crate) struct Trace {
     /// Have each enumeration of an iterator or async iterator be a span, too
     #[arg(long)]
     pub(crate) iterators: bool,
-    /// Replace arguments and results by [redacted] whose name or text matches one of these patterns: '*password*; *token*; bearer *'
+    /// Redact arguments and results whose name or text matches one of these patterns: '*password*; *token*; bearer *'
     #[arg(long, value_name = "PATTERNS")]
     pub(crate) redact: Option<String>,
     /// Also write a table of calls and times by method, and the refusals, to this file
