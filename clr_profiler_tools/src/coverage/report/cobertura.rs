@@ -99,10 +99,11 @@ fn write_class(text: &mut String, name: &str, class: &Class<'_>) -> std::fmt::Re
     for (key, method) in methods {
         writeln!(
             text,
-            "            <method name=\"{}\" signature=\"{}\" {}>\n              <lines>",
+            "            <method name=\"{}\" signature=\"{}\" {} complexity=\"{}\">\n              <lines>",
             escaped(&key.name.name),
             escaped(&key.name.parameters),
             rates(file.shares_of([*method])),
+            complexity_of(file, [*method]),
         )?;
         write_lines(text, "                ", file, method.lines.iter().copied())?;
         writeln!(text, "              </lines>\n            </method>")?;
