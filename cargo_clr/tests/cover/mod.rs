@@ -6,6 +6,7 @@ mod endings;
 mod formats;
 mod lines;
 mod optimised;
+mod precompiled;
 mod real;
 mod running;
 mod truth;
