@@ -4,6 +4,7 @@ mod outputs;
 mod reading;
 mod sources;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,12 @@ pub(crate) struct Cover {
     /// Count how often lines run, which costs more; otherwise they are covered or not
     #[arg(long)]
     counts: bool,
+    /// Tell the hits of each test apart (xUnit, NUnit, MSTest), which must not run at the same time: for lcov and JSON
+    #[arg(long, conflicts_with_all = ["counts", "process", "contexts"])]
+    per_test: bool,
+    /// The same for each call of these methods instead of tests, or those in a file: @FILE
+    #[arg(long, value_name = "PATTERNS", conflicts_with_all = ["counts", "process"])]
+    contexts: Option<String>,
     #[command(flatten)]
     reports: Reports,
 }
@@ -77,6 +84,13 @@ pub(crate) struct CoverMerge {
 /// The file of the results without an option.
 const OUTPUT: &str = "cover.lcov";
 
+/// The attributes of tests.
+const TESTS: &str = "\
+    [Xunit.Fact] **; [Xunit.Theory] **; [NUnit.Framework.Test] **; [NUnit.Framework.TestCase] **; \
+    [NUnit.Framework.TestCaseSource] **; [NUnit.Framework.Theory] **; \
+    [Microsoft.VisualStudio.TestTools.UnitTesting.TestMethod] **; \
+    [Microsoft.VisualStudio.TestTools.UnitTesting.DataTestMethod] **";
+
 /// Measures a program.
 pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
     let (options, subject) = (&profile.options, &profile.subject);
@@ -89,6 +103,7 @@ pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
         ("COVERAGE_FOLDER", ""),
     )
     .set("COVERAGE_METHODS", patterns(&options.methods)?)
+    .set("COVERAGE_CONTEXTS", contexts(options)?)
     .flag("COVERAGE_COUNTS", options.counts);
     tool.follows_children = true;
     let nothing = match options.methods.methods {
@@ -107,6 +122,16 @@ pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
     }
 }
 
+/// The patterns of methods whose hits are told apart.
+fn contexts(options: &Cover) -> Result<Option<OsString>> {
+    match options.per_test {
+        true => Ok(Some(TESTS.into())),
+        false => patterns(&Methods {
+            methods: options.contexts.clone(),
+        }),
+    }
+}
+
 /// Writes the reports, and returns the exit code.
 fn report(
     folder: &Path,
@@ -122,6 +147,7 @@ fn report(
     let (mut coverage, problems) = reading::read(folder)?;
     said.extend(problems);
     said.extend(located(&mut coverage));
+    said.extend(tests(&coverage));
     let is_missed = outputs.misses(&coverage);
     let code = match (code, is_missed.is_empty()) {
         (0, false) => MISSED,
@@ -161,6 +187,19 @@ fn located(coverage: &mut Coverage) -> Option<String> {
     let folder = std::env::current_dir().unwrap_or_default();
     sources::locate(coverage, &folder);
     sources::missing(coverage)
+}
+
+/// A line about the contexts that are told apart, if that was asked for.
+fn tests(coverage: &Coverage) -> Option<String> {
+    if coverage.contexts.is_empty() {
+        return None;
+    }
+    let tests = coverage.contexts.keys().filter(|name| !name.is_empty());
+    Some(match tests.count() {
+        0 => "no test has run: `--contexts '[Shop.MyFact] **'` is for attributes of your own"
+            .to_owned(),
+        number => format!("the hits of {number} tests are told apart"),
+    })
 }
 
 fn say(lines: &[String]) {

@@ -4,24 +4,50 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clr_profiler_tools::coverage::{Coverage, Hits, ModuleFiles};
+use clr_profiler_tools::coverage::{Contexts, ContextsState, Coverage, Hits, ModuleFiles};
 
 use crate::outcome::{self, Result};
 
 /// The coverage of all files in a folder, and the problems with them.
 pub(super) fn read(folder: &Path) -> Result<(Coverage, Vec<String>)> {
     let mut problems = Vec::new();
-    // An assembly is read once for all of its processes.
-    let mut modules: BTreeMap<PathBuf, Vec<Hits>> = BTreeMap::new();
+    let mut contexts: BTreeMap<String, Contexts> = BTreeMap::new();
+    let mut all = Vec::new();
     for entry in fs::read_dir(folder).map_err(outcome::io("read", folder))? {
         let Ok(entry) = entry else { continue };
         let path = entry.path();
         let bytes = fs::read(&path).map_err(outcome::io("read", &path))?;
-        match Hits::parse(&bytes) {
-            Ok(hits) => modules.entry(hits.path.clone()).or_default().push(hits),
-            // Its process has ended while it made the file.
-            Err(reason) => problems.push(format!("`{}`: {reason}", path.display())),
+        // Its process may have ended while it made the file.
+        let refused = |reason| format!("`{}`: {reason}", path.display());
+        let (process, number) = numbers(&path);
+        match path.extension().is_some_and(|ending| ending == "contexts") {
+            true => match Contexts::parse(&bytes) {
+                Ok(of) => drop(contexts.insert(process, of)),
+                Err(reason) => problems.push(refused(reason)),
+            },
+            false => match Hits::parse(&bytes) {
+                Ok(hits) => all.push((process, number, hits)),
+                Err(reason) => problems.push(refused(reason)),
+            },
         }
+    }
+    for (process, of) in &contexts {
+        let reason = match of.state {
+            ContextsState::Separate => continue,
+            ContextsState::Parallel => "tests ran at the same time",
+            ContextsState::Incomplete => "the hits of a test could not be written",
+        };
+        problems.push(format!(
+            "process {process}: {reason}, so that all of its hits are in one context"
+        ));
+    }
+    // An assembly is read once for all of its processes.
+    let mut modules: BTreeMap<PathBuf, Vec<Hits>> = BTreeMap::new();
+    for (process, number, mut hits) in all {
+        if let Some(of) = contexts.get(&process) {
+            of.add_to(&mut hits, number);
+        }
+        modules.entry(hits.path.clone()).or_default().push(hits);
     }
     let mut coverage = Coverage::default();
     for (path, of_processes) in modules {
@@ -37,6 +63,13 @@ pub(super) fn read(folder: &Path) -> Result<(Coverage, Vec<String>)> {
         }
     }
     Ok((coverage, problems))
+}
+
+/// The process, and the number, in the name of a file: `4711-3.hits`.
+fn numbers(path: &Path) -> (String, u32) {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (process, number) = name.split_once('-').unwrap_or((&name, ""));
+    (process.to_owned(), number.parse().unwrap_or_default())
 }
 
 fn add(

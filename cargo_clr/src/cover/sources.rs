@@ -1,6 +1,5 @@
 //! The source files of deterministic builds, whose PDBs name no folder of a machine.
 
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use clr_profiler_tools::coverage::Coverage;
@@ -8,15 +7,10 @@ use clr_profiler_tools::coverage::Coverage;
 /// Replaces the paths of deterministic builds, `/_/src/Shop.cs`, by those of the files below `folder` or a folder above it, as
 /// far as they are there.
 pub(super) fn locate(coverage: &mut Coverage, folder: &Path) {
-    for (path, file) in mem::take(&mut coverage.files) {
-        let path = match found(&path, folder) {
-            Some(found) => found.to_string_lossy().into_owned(),
-            None => path,
-        };
-        let mut one = Coverage::default();
-        one.files.insert(path, file);
-        coverage.merge(one);
-    }
+    coverage.map_paths(|path| match found(&path, folder) {
+        Some(found) => found.to_string_lossy().into_owned(),
+        None => path,
+    });
 }
 
 fn found(path: &str, folder: &Path) -> Option<PathBuf> {

@@ -1,6 +1,7 @@
 //! Coverage of programs whose truth was written into their sources by hand.
 
 mod constructs;
+mod contexts;
 mod cost;
 mod endings;
 mod formats;

@@ -6,7 +6,7 @@ use clr_profiler::il::opcode::Opcode;
 use super::code::{Code, Step};
 
 /// The field with the state of an asynchronous method or iterator.
-const STATE: &str = "<>1__state";
+pub(super) const STATE: &str = "<>1__state";
 
 /// Whether a branch is one that no source has. `hidden` is the offset of the hidden sequence point that it is in: a compiler
 /// hides its own code with it, but in debug builds also the tests of the source's conditions.

@@ -157,6 +157,8 @@ pub struct Hits {
     pub path: PathBuf,
     /// The methods.
     pub methods: Vec<MethodHits>,
+    /// The probes that each context has hit, such as a test; empty unless contexts were told apart.
+    pub contexts: Vec<(String, Vec<u32>)>,
 }
 
 impl Hits {
@@ -218,6 +220,7 @@ impl Hits {
             process,
             path: Path::new(&*String::from_utf8_lossy(path)).to_owned(),
             methods,
+            contexts: Vec::new(),
         })
     }
 }

@@ -23,16 +23,25 @@
 //! # }
 //! ```
 
+mod adding;
 mod code;
+mod contexts;
 mod edit;
 mod generated;
 mod hits;
+mod machine;
 mod map;
 mod module;
 pub mod report;
 mod totals;
 
+pub use contexts::{ContextHits, Contexts, ContextsState};
 pub use hits::{Hits, HitsLayout, MethodHits, MethodProbes, ProbeKind};
+pub use machine::AsyncMachine;
+#[cfg(feature = "profilers")]
+pub(crate) use machine::ends as machine_ends;
 pub use map::{Branch, MethodMap, Point, Probe};
 pub use module::{CoveredModule, MethodName, ModuleFiles};
-pub use totals::{BranchKey, Coverage, FileCoverage, MethodCoverage, MethodKey, Share, Shares};
+pub use totals::{
+    BranchKey, Coverage, FileCoverage, FileHits, MethodCoverage, MethodKey, Share, Shares,
+};

@@ -127,13 +127,16 @@ impl<'a> CoveredModule<'a> {
         self.without_pdb
     }
 
+    pub(super) const fn metadata(&self) -> &Metadata<'a> {
+        &self.assembly.metadata
+    }
+
     /// The methods with IL.
     pub fn methods(&self) -> impl Iterator<Item = MethodDef> + use<'a> {
         self.assembly.metadata.tokens::<MethodDef>()
     }
 
     /// The IL of a method; empty if it has none.
-    #[cfg(test)]
     pub(super) fn body(&self, method: MethodDef) -> Result<&'a [u8], Error> {
         self.assembly.body(method).map(Option::unwrap_or_default)
     }
@@ -191,6 +194,27 @@ impl<'a> CoveredModule<'a> {
             return Ok(true);
         }
         Ok(source == method && (self.is_of_closure(method)? || self.is_of_record(method)?))
+    }
+
+    /// Whether the compiler has named a method, or a type that it is in.
+    ///
+    /// # Errors
+    ///
+    /// If a row or name is malformed.
+    pub fn is_generated(&self, method: MethodDef) -> Result<bool, Error> {
+        let metadata = &self.assembly.metadata;
+        if metadata.member_name(method)?.starts_with('<') {
+            return Ok(true);
+        }
+        let mut class = Some(metadata.method_owner(method)?);
+        for _ in 0..DEPTH {
+            let Some(of) = class else { break };
+            if metadata.type_name(of.into())?.name.starts_with('<') {
+                return Ok(true);
+            }
+            class = metadata.enclosing_type(of);
+        }
+        Ok(false)
     }
 
     /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
@@ -251,16 +275,19 @@ impl<'a> CoveredModule<'a> {
     pub fn source_method(&self, method: MethodDef) -> MethodDef {
         let mut at = method;
         for _ in 0..DEPTH {
-            let kickoff = self
-                .pdb
-                .as_ref()
-                .and_then(|pdb| pdb.kickoff_method(at).ok()?);
-            match kickoff.or_else(|| self.method_around(at)) {
+            match self.continued_method(at) {
                 Some(next) if next != at => at = next,
                 _ => break,
             }
         }
         at
+    }
+
+    /// The method that a method is directly a part of.
+    pub(super) fn continued_method(&self, method: MethodDef) -> Option<MethodDef> {
+        let pdb = self.pdb.as_ref();
+        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok()?);
+        kickoff.or_else(|| self.method_around(method))
     }
 
     /// The method whose name is in that of a lambda, local function or state machine: `Sum` of `<Sum>b__0_1`, `<Sum>g__Add|0_0` and

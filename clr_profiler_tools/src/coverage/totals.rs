@@ -1,16 +1,9 @@
 //! The coverage of source files, from the hits of any number of processes and runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
-use clr_metadata::pdb::SourceSpan;
-use clr_metadata::token::MethodDef;
-
-use super::hits::{Hits, MethodHits};
-use super::map::MethodMap;
-use super::module::{CoveredModule, MethodName};
-
-/// The lines that a span may have: more are a mistake of a compiler.
-const LINES: u32 = 10_000;
+use super::module::MethodName;
 
 /// The coverage of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +12,20 @@ pub struct Coverage {
     pub files: BTreeMap<String, FileCoverage>,
     /// The methods of assemblies without a PDB.
     pub blocks: BTreeMap<MethodKey, Vec<u64>>,
+    /// The hits of each context, such as a test, in the source files by their paths; empty unless contexts were told apart. The one
+    /// with the empty name has the hits outside of all.
+    pub contexts: BTreeMap<String, BTreeMap<String, FileHits>>,
+}
+
+/// The parts of a source file that a context has hit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileHits {
+    /// The lines.
+    pub lines: BTreeSet<u32>,
+    /// The hits of the outcomes of branches of which one was hit.
+    pub branches: BTreeMap<BranchKey, Vec<u64>>,
+    /// The methods that were called.
+    pub methods: BTreeSet<MethodKey>,
 }
 
 /// A method of an assembly.
@@ -195,6 +202,53 @@ impl FileCoverage {
     }
 }
 
+impl FileHits {
+    /// The hits of a file; `None` if there are none.
+    pub(super) fn of(file: &FileCoverage) -> Option<Self> {
+        let lines = file.lines.iter().filter(|(_, hits)| **hits > 0);
+        let branches = file.branches.iter();
+        let branches = branches.filter(|(_, outcomes)| outcomes.iter().any(|hits| *hits > 0));
+        let methods = file.methods.iter().filter(|(_, method)| method.calls > 0);
+        let hits = Self {
+            lines: lines.map(|(line, _)| *line).collect(),
+            branches: branches
+                .map(|(key, outcomes)| (key.clone(), outcomes.clone()))
+                .collect(),
+            methods: methods.map(|(key, _)| key.clone()).collect(),
+        };
+        (hits != Self::default()).then_some(hits)
+    }
+
+    /// A file whose lines, branches and methods are those of another one, with these hits.
+    pub(super) fn project(&self, file: &FileCoverage) -> FileCoverage {
+        let lines = file.lines.keys();
+        let lines = lines.map(|line| (*line, u64::from(self.lines.contains(line))));
+        let branches = file.branches.iter().map(|(key, outcomes)| {
+            let own = self.branches.get(key);
+            let own = own.cloned().unwrap_or_else(|| vec![0; outcomes.len()]);
+            (key.clone(), own)
+        });
+        let methods = file.methods.iter().map(|(key, method)| {
+            let calls = u64::from(self.methods.contains(key));
+            let method = method.clone();
+            (key.clone(), MethodCoverage { calls, ..method })
+        });
+        FileCoverage {
+            lines: lines.collect(),
+            branches: branches.collect(),
+            methods: methods.collect(),
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.lines.extend(other.lines);
+        for (key, outcomes) in other.branches {
+            add(self.branches.entry(key).or_default(), &outcomes);
+        }
+        self.methods.extend(other.methods);
+    }
+}
+
 fn add(own: &mut Vec<u64>, other: &[u64]) {
     own.resize(own.len().max(other.len()), 0);
     for (own, other) in own.iter_mut().zip(other) {
@@ -234,8 +288,15 @@ impl Coverage {
         Share::of(self.blocks.values().flatten().copied())
     }
 
-    /// Adds the coverage of another run: hits are added.
-    pub fn merge(&mut self, other: Self) {
+    /// Adds the coverage of another run: hits are added. If the contexts of one alone were told apart, the other's hits are outside of
+    /// all.
+    pub fn merge(&mut self, mut other: Self) {
+        match (self.contexts.is_empty(), other.contexts.is_empty()) {
+            (true, false) if !self.files.is_empty() => self.put_outside(),
+            (false, true) if !other.files.is_empty() => other.put_outside(),
+            _ => {}
+        }
+        self.merge_contexts(other.contexts);
         for (path, file) in other.files {
             self.files.entry(path).or_default().merge(file);
         }
@@ -244,179 +305,39 @@ impl Coverage {
         }
     }
 
-    /// Adds the hits of a module in a process. Returns the number of methods that could not be given probes.
-    ///
-    /// # Errors
-    ///
-    /// If the metadata of the module are malformed.
-    pub fn add(&mut self, module: &CoveredModule<'_>, hits: &Hits) -> clr_metadata::Result<usize> {
-        let assembly = module.name()?.to_owned();
-        let documents = module.documents();
-        let mut added = Self::default();
-        let mut lines: BTreeMap<&str, Vec<(SourceSpan, u64)>> = BTreeMap::new();
-        let mut refused = 0;
-        for of in &hits.methods {
-            if of.is_refused {
-                refused += 1;
-                continue;
-            }
-            let map = module.map(of.method)?;
-            // The lists differ if the PDB was there in one case alone.
-            let Some(map) = map.filter(|map| map.probes.len() == of.hits.len()) else {
-                refused += 1;
-                continue;
-            };
-            let source = module.source_method(of.method);
-            let key = MethodKey {
-                assembly: assembly.clone(),
-                name: module.method_name(source)?,
-            };
-            if map.points.iter().all(|point| point.source.is_none()) {
-                let key = MethodKey {
-                    name: module.method_name(of.method)?,
-                    ..key
-                };
-                let blocks = map.points.iter().map(|point| of.of(point.probe)).collect();
-                added.blocks.insert(key, blocks);
-                continue;
-            }
-            let is_lambda = module.is_inner(of.method);
-            added.add_branches(module, of, &map, &documents)?;
-            for (index, point) in map.points.iter().enumerate() {
-                let Some((document, span)) = point.source else {
-                    continue;
-                };
-                let Some(path) = documents.get(&document) else {
-                    continue;
-                };
-                let hits = of.of(point.probe);
-                lines.entry(path).or_default().push((span, hits));
-                let file = added.files.entry(path.clone()).or_default();
-                let method = file.methods.entry(key.clone()).or_default();
-                if method.line == 0 || method.line > span.start_line {
-                    method.line = span.start_line;
-                }
-                if index == 0 && !is_lambda {
-                    method.calls = method.calls.max(hits);
-                }
-                method.lines.extend(span.start_line..=last_line(span));
+    /// Gives files other paths; those with the same path become one.
+    pub fn map_paths(&mut self, map: impl Fn(String) -> String) {
+        for (path, file) in mem::take(&mut self.files) {
+            self.files.entry(map(path)).or_default().merge(file);
+        }
+        for (name, files) in mem::take(&mut self.contexts) {
+            let own = self.contexts.entry(name).or_default();
+            for (path, hits) in files {
+                own.entry(map(path)).or_default().merge(hits);
             }
         }
-        for (path, points) in lines {
-            if let Some(file) = added.files.get_mut(path) {
-                file.lines = hits_of_lines(points);
+    }
+
+    fn merge_contexts(&mut self, other: BTreeMap<String, BTreeMap<String, FileHits>>) {
+        for (name, files) in other {
+            let own = self.contexts.entry(name).or_default();
+            for (path, hits) in files {
+                own.entry(path).or_default().merge(hits);
             }
         }
-        self.merge(added);
-        Ok(refused)
     }
 
-    fn add_branches(
-        &mut self,
-        module: &CoveredModule<'_>,
-        of: &MethodHits,
-        map: &MethodMap,
-        documents: &std::collections::HashMap<clr_metadata::token::Document, String>,
-    ) -> clr_metadata::Result<()> {
-        if map.branches.is_empty() {
-            return Ok(());
-        }
-        let method = module.method_name(of.method)?.to_string();
-        for branch in &map.branches {
-            let point = map.points.get(branch.point as usize);
-            let source = point.and_then(|point| point.source);
-            let Some((document, span)) = source else {
-                continue;
-            };
-            let Some(path) = documents.get(&document) else {
-                continue;
-            };
-            let key = BranchKey {
-                line: span.start_line,
-                method: method.clone(),
-                offset: branch.offset,
-            };
-            let outcomes = branch.outcomes.iter().map(|probe| of.of(*probe));
-            let file = self.files.entry(path.clone()).or_default();
-            file.branches.insert(key, outcomes.collect());
-        }
-        Ok(())
+    fn put_outside(&mut self) {
+        let files = self.files.iter();
+        let hits = files.filter_map(|(path, file)| Some((path.clone(), FileHits::of(file)?)));
+        let outside = hits.collect();
+        self.contexts.insert(String::new(), outside);
     }
-}
-
-impl MethodHits {
-    fn of(&self, probe: u32) -> u64 {
-        let hits = self.hits.get(probe as usize);
-        hits.copied().map_or(0, u64::from)
-    }
-}
-
-impl CoveredModule<'_> {
-    /// Whether a method is a part of another one that may run at another time than it: a lambda or a local function.
-    fn is_inner(&self, method: MethodDef) -> bool {
-        let source = self.source_method(method);
-        let kickoff = self.pdb().and_then(|pdb| pdb.kickoff_method(method).ok()?);
-        source != method && kickoff != Some(source)
-    }
-}
-
-fn last_line(span: SourceSpan) -> u32 {
-    span.end_line
-        .clamp(span.start_line, span.start_line + LINES)
-}
-
-/// The hits of the lines of a file: of the points that begin on a line the one that was hit most; if none does, of the
-/// innermost one that continues there.
-fn hits_of_lines(mut points: Vec<(SourceSpan, u64)>) -> BTreeMap<u32, u64> {
-    let mut lines: BTreeMap<u32, u64> = BTreeMap::new();
-    for (span, hits) in &points {
-        let line = lines.entry(span.start_line).or_default();
-        *line = (*line).max(*hits);
-    }
-    // The innermost one begins last.
-    points.sort_by_key(|(span, _)| (span.start_line, span.start_column));
-    let mut continued: BTreeMap<u32, ((u32, u16), u64)> = BTreeMap::new();
-    for (span, hits) in points {
-        let start = (span.start_line, span.start_column);
-        for line in span.start_line + 1..=last_line(span) {
-            let known = continued.get(&line).filter(|(of, _)| *of == start);
-            let most = known.map_or(hits, |(_, known)| hits.max(*known));
-            continued.insert(line, (start, most));
-        }
-    }
-    for (line, (_, hits)) in continued {
-        lines.entry(line).or_insert(hits);
-    }
-    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn span(start_line: u32, start_column: u16, end_line: u32) -> SourceSpan {
-        SourceSpan {
-            start_line,
-            start_column,
-            end_line,
-            end_column: 1,
-        }
-    }
-
-    #[test]
-    fn a_line_has_the_hits_of_what_begins_on_it() {
-        // `if (x)` and `return 1;` on line 1; a statement on lines 2 to 5, with a lambda on line 3.
-        let points = vec![
-            (span(1, 1, 1), 2),
-            (span(1, 8, 1), 0),
-            (span(2, 1, 5), 1),
-            (span(3, 9, 4), 0),
-            // The same statement in another piece of code.
-            (span(2, 1, 5), 0),
-        ];
-        let lines: Vec<_> = hits_of_lines(points).into_iter().collect();
-        assert_eq!(lines, [(1, 2), (2, 1), (3, 0), (4, 0), (5, 1)]);
-    }
 
     #[test]
     fn shares_are_rounded_down() {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::coverage::{
-    BranchKey, Coverage, FileCoverage, MethodCoverage, MethodKey, MethodName, Share, Shares,
+    BranchKey, Coverage, FileCoverage, FileHits, MethodCoverage, MethodKey, MethodName, Share,
+    Shares,
 };
 
 /// The version of the format.
@@ -20,9 +21,7 @@ pub fn to_json(coverage: &Coverage) -> String {
             .iter()
             .map(|(line, hits)| (line.to_string(), *hits))
             .collect();
-        let branches = file.branches.iter().map(|(key, outcomes)| {
-            json!({ "line": key.line, "method": key.method, "offset": key.offset, "outcomes": outcomes })
-        });
+        let branches = file.branches.iter().map(branch);
         let methods = file.methods.iter().map(|(key, method)| {
             let mut value = name(key);
             value["line"] = method.line.into();
@@ -43,13 +42,31 @@ pub fn to_json(coverage: &Coverage) -> String {
         value["blocks"] = json!(blocks);
         value
     });
-    let value = json!({
+    let mut value = json!({
         "version": VERSION,
         "summary": shares(coverage.shares()),
         "files": files.collect::<Vec<_>>(),
         "without_lines": blocks.collect::<Vec<_>>(),
     });
+    if !coverage.contexts.is_empty() {
+        let contexts = coverage.contexts.iter().map(|(name, files)| {
+            let files = files.iter().map(|(path, hits)| {
+                json!({
+                    "path": path,
+                    "lines": hits.lines,
+                    "branches": hits.branches.iter().map(branch).collect::<Vec<_>>(),
+                    "methods": hits.methods.iter().map(self::name).collect::<Vec<_>>(),
+                })
+            });
+            json!({ "name": name, "files": files.collect::<Vec<_>>() })
+        });
+        value["contexts"] = contexts.collect();
+    }
     format!("{value:#}\n")
+}
+
+fn branch((key, outcomes): (&BranchKey, &Vec<u64>)) -> Value {
+    json!({ "line": key.line, "method": key.method, "offset": key.offset, "outcomes": outcomes })
 }
 
 fn name(key: &MethodKey) -> Value {
@@ -92,14 +109,7 @@ fn read(value: &Value) -> Option<Coverage> {
         for (line, hits) in file["lines"].as_object()? {
             of.lines.insert(line.parse().ok()?, hits.as_u64()?);
         }
-        for branch in file["branches"].as_array()? {
-            let key = BranchKey {
-                line: number(&branch["line"])?,
-                method: text(&branch["method"])?,
-                offset: number(&branch["offset"])?,
-            };
-            of.branches.insert(key, hits(&branch["outcomes"])?);
-        }
+        of.branches = branches(&file["branches"])?;
         for method in file["methods"].as_array()? {
             let lines = method["lines"].as_array()?.iter().map(number);
             let covered = MethodCoverage {
@@ -116,7 +126,34 @@ fn read(value: &Value) -> Option<Coverage> {
             .blocks
             .insert(key(method)?, hits(&method["blocks"])?);
     }
+    for context in value["contexts"].as_array().into_iter().flatten() {
+        let files = coverage.contexts.entry(text(&context["name"])?);
+        let files = files.or_default();
+        for file in context["files"].as_array()? {
+            let lines = file["lines"].as_array()?.iter().map(number);
+            let methods = file["methods"].as_array()?.iter().map(key);
+            let of = FileHits {
+                lines: lines.collect::<Option<_>>()?,
+                branches: branches(&file["branches"])?,
+                methods: methods.collect::<Option<_>>()?,
+            };
+            files.insert(text(&file["path"])?, of);
+        }
+    }
     Some(coverage)
+}
+
+fn branches(value: &Value) -> Option<BTreeMap<BranchKey, Vec<u64>>> {
+    let mut branches = BTreeMap::new();
+    for branch in value.as_array()? {
+        let key = BranchKey {
+            line: number(&branch["line"])?,
+            method: text(&branch["method"])?,
+            offset: number(&branch["offset"])?,
+        };
+        branches.insert(key, hits(&branch["outcomes"])?);
+    }
+    Some(branches)
 }
 
 fn key(value: &Value) -> Option<MethodKey> {
@@ -145,12 +182,13 @@ fn text(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coverage::report::tests::sample;
+    use crate::coverage::report::tests::{sample, with_contexts};
 
     #[test]
     fn results_can_be_read_again() {
-        let coverage = sample();
-        assert_eq!(from_json(&to_json(&coverage)).as_ref(), Ok(&coverage));
+        for coverage in [sample(), with_contexts()] {
+            assert_eq!(from_json(&to_json(&coverage)).as_ref(), Ok(&coverage));
+        }
     }
 
     #[test]

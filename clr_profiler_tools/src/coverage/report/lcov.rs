@@ -2,22 +2,49 @@
 
 use std::fmt::Write;
 
-use crate::coverage::{Coverage, FileCoverage};
+use crate::coverage::{Coverage, FileCoverage, FileHits};
 
-/// The tracefile.
+/// The tracefile. If contexts were told apart, each has records of the files that it has hit, and the hits outside of all have
+/// records of all files.
 #[must_use]
 pub fn lcov(coverage: &Coverage) -> String {
     let mut text = String::new();
+    let nothing = FileHits::default();
+    let outside = coverage.contexts.get("");
     for (path, file) in &coverage.files {
+        let outside = match coverage.contexts.is_empty() {
+            true => None,
+            false => outside.and_then(|of| of.get(path)).or(Some(&nothing)),
+        };
         // Writing to a string cannot fail.
-        let _ = write_file(&mut text, path, file);
+        let _ = match outside {
+            None => write_file(&mut text, "", path, file),
+            Some(outside) => write_file(&mut text, "", path, &outside.project(file)),
+        };
+    }
+    for (name, files) in coverage
+        .contexts
+        .iter()
+        .filter(|(name, _)| !name.is_empty())
+    {
+        let name = test_name(name);
+        for (path, hits) in files {
+            if let Some(file) = coverage.files.get(path) {
+                let _ = write_file(&mut text, &name, path, &hits.project(file));
+            }
+        }
     }
     text
 }
 
-fn write_file(text: &mut String, path: &str, file: &FileCoverage) -> std::fmt::Result {
+/// The name of a test has letters, digits and underlines.
+fn test_name(name: &str) -> String {
+    name.replace(|one: char| !one.is_ascii_alphanumeric(), "_")
+}
+
+fn write_file(text: &mut String, test: &str, path: &str, file: &FileCoverage) -> std::fmt::Result {
     let shares = file.shares();
-    writeln!(text, "TN:\nSF:{path}")?;
+    writeln!(text, "TN:{test}\nSF:{path}")?;
     for (key, method) in &file.methods {
         writeln!(text, "FN:{},{}", method.line, key.name)?;
     }

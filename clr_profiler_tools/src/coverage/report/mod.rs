@@ -18,7 +18,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use crate::coverage::{
-        BranchKey, Coverage, FileCoverage, MethodCoverage, MethodKey, MethodName,
+        BranchKey, Coverage, FileCoverage, FileHits, MethodCoverage, MethodKey, MethodName,
     };
 
     /// Two files: one with a branch of which an outcome is missing, and one that no test has reached.
@@ -57,6 +57,56 @@ mod tests {
                 ("/shop/src/B.cs".to_owned(), second),
             ]),
             blocks: BTreeMap::from([(key("Other.C", "Do"), vec![1, 0])]),
+            contexts: BTreeMap::new(),
+        }
+    }
+
+    /// The same, of which a test has run line 5.
+    pub(super) fn with_contexts() -> Coverage {
+        let mut coverage = sample();
+        let path = "/shop/src/A.cs";
+        let mut outside = FileHits::of(&coverage.files[path]).unwrap();
+        outside.lines.remove(&5);
+        let of_test = FileHits {
+            lines: BTreeSet::from([5]),
+            ..FileHits::default()
+        };
+        let files = |hits| BTreeMap::from([(path.to_owned(), hits)]);
+        coverage.contexts = BTreeMap::from([
+            (String::new(), files(outside)),
+            ("Shop.Tests.Sells(int)".to_owned(), files(of_test)),
+        ]);
+        coverage
+    }
+
+    #[test]
+    fn each_context_has_records_of_the_files_that_it_has_hit() {
+        let text = super::lcov(&with_contexts());
+        let records: Vec<&str> = text.split_terminator("end_of_record\n").collect();
+        assert_eq!(records.len(), 3, "{text}");
+        let has = |record: usize, lines: &[&str]| {
+            for line in lines {
+                let found = records[record].lines().any(|of| of == *line);
+                assert!(found, "{line}: {}", records[record]);
+            }
+        };
+        has(0, &["TN:", "DA:3,1", "DA:4,0", "DA:5,0", "BRDA:3,0,1,2"]);
+        has(1, &["TN:", "SF:/shop/src/B.cs", "DA:1,0"]);
+        let name = "TN:Shop_Tests_Sells_int_";
+        has(2, &[name, "DA:3,0", "DA:5,1", "BRDA:3,0,1,-", "LH:1"]);
+    }
+
+    #[test]
+    fn a_run_without_contexts_is_outside_of_all() {
+        for is_first in [true, false] {
+            let (mut first, mut second) = (with_contexts(), sample());
+            if !is_first {
+                std::mem::swap(&mut first, &mut second);
+            }
+            first.merge(second);
+            let outside = &first.contexts[""]["/shop/src/A.cs"];
+            assert_eq!(outside.lines, BTreeSet::from([3, 5]));
+            assert_eq!(first.contexts.len(), 2);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Coverage: gives each line and each outcome of a branch a probe, which stores a byte into a file.
 
+mod contexts;
 // The mapping of files.
 #[allow(unsafe_code)]
 mod mapping;
@@ -16,6 +17,7 @@ use clr_profiler::prelude::*;
 use crate::coverage::ProbeKind;
 use crate::report::{Session, Settings, Tool, failures, read_methods};
 
+use contexts::Recorder;
 use modules::Modules;
 
 /// The profiler. Its files are read by [`coverage`](crate::coverage).
@@ -107,12 +109,19 @@ impl Tool for CoverageRecorder {
             false => ProbeKind::Hit,
         };
         let patterns = read_methods(settings, "COVERAGE_METHODS")?;
-        let modules = Arc::new(Modules::new(settings, folder, kind, patterns.is_some()));
+        let contexts = read_methods(settings, "COVERAGE_CONTEXTS")?;
+        let modules = Arc::new(Modules::new(
+            settings,
+            folder,
+            kind,
+            (patterns.is_some(), contexts.is_some()),
+        ));
         let patterns = match patterns {
             Some(patterns) => patterns,
             None => Arc::new("**".parse().map_err(Error::other)?),
         };
-        let generated = generated(&patterns).map_err(Error::other)?;
+        let has_contexts = contexts.is_some();
+        let of_compiler = generated(&patterns).map_err(Error::other)?;
         let instrumentation = Instrumentation::new()
             .at_module_load()
             .choose({
@@ -123,7 +132,7 @@ impl Tool for CoverageRecorder {
                 let modules = Arc::clone(&modules);
                 move |body, cx| modules.insert((cx.module(), cx.token()), body)
             })
-            .edit(generated, {
+            .edit(of_compiler, {
                 let modules = Arc::clone(&modules);
                 move |body, cx| {
                     // The patterns of the user may have selected it, too.
@@ -144,7 +153,21 @@ impl Tool for CoverageRecorder {
                 }
             });
         let instrumentation = setup.attach(instrumentation)?;
+        // After that, so that a context begins before the first probe of its method.
+        let recorder = match contexts {
+            Some(patterns) => {
+                let generated = generated(&patterns).map_err(Error::other)?;
+                let recorder = Recorder::start(&modules)?;
+                let shared = Arc::clone(&recorder);
+                setup.attach(contexts::instrumentation(patterns, generated, shared))?;
+                Some(recorder)
+            }
+            None => None,
+        };
         let session = Session::start(settings, info, setup, move || {
+            if let Some(recorder) = &recorder {
+                recorder.stop();
+            }
             if let Err(error) = instrumentation.remove() {
                 failures::add("failed", error);
             }
@@ -154,6 +177,7 @@ impl Tool for CoverageRecorder {
             modules,
             // Methods that ReJIT has changed keep their probes.
             vanishes: kind == ProbeKind::Hit
+                && !has_contexts
                 && !settings.is_attached()
                 && !settings.is_set("COVERAGE_KEEP_PROBES"),
             session,

@@ -11,7 +11,7 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
 
-use crate::coverage::{HitsLayout, MethodMap, MethodProbes, ModuleFiles, ProbeKind};
+use crate::coverage::{ContextHits, HitsLayout, MethodMap, MethodProbes, ModuleFiles, ProbeKind};
 use crate::report::{Session, Settings, lock};
 
 use super::mapping::Mapping;
@@ -22,6 +22,8 @@ const NAMES: u32 = 10_000;
 
 /// A module with a file of hits.
 struct Module {
+    /// The number in the name of the file.
+    number: u32,
     mapping: Mapping,
     kind: ProbeKind,
     methods: HashMap<MethodDef, Method>,
@@ -67,6 +69,8 @@ pub(super) struct Modules {
     /// Whether the patterns of the user select modules; otherwise their PDBs do.
     has_patterns: bool,
     files: AtomicU32,
+    /// All modules, also those that are unloaded, if contexts are told apart.
+    of_contexts: Option<Mutex<Vec<Arc<Module>>>>,
     /// Each compilation and each inlining reads them.
     modules: RwLock<HashMap<ModuleId, Arc<Module>>>,
 }
@@ -76,7 +80,7 @@ impl Modules {
         settings: &Settings,
         folder: PathBuf,
         kind: ProbeKind,
-        has_patterns: bool,
+        (has_patterns, has_contexts): (bool, bool),
     ) -> Self {
         Self {
             settings: settings.clone(),
@@ -84,6 +88,7 @@ impl Modules {
             kind,
             has_patterns,
             files: AtomicU32::new(0),
+            of_contexts: has_contexts.then(Mutex::default),
             modules: RwLock::default(),
         }
     }
@@ -184,26 +189,63 @@ impl Modules {
             path: path.to_owned(),
             methods: probes,
         };
-        let mapping = self.create(&layout).map_err(|error| error.to_string())?;
-        let module = Module {
+        let create = |path: &Path| Mapping::create(path, &layout);
+        let created = self.create_file("hits", create);
+        let (number, mapping) = created.map_err(|error| error.to_string())?;
+        let module = Arc::new(Module {
+            number,
             mapping,
             kind: self.kind,
             methods,
-        };
+        });
+        if let Some(of_contexts) = &self.of_contexts {
+            lock(of_contexts).push(Arc::clone(&module));
+        }
         let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
-        modules.insert(id, Arc::new(module));
+        modules.insert(id, module);
         drop(modules);
         Ok(chosen)
     }
 
-    fn create(&self, layout: &HitsLayout) -> std::io::Result<Mapping> {
+    /// Creates a file with a name that is free: its number, and the result of `create`.
+    pub(super) fn create_file<T>(
+        &self,
+        ending: &str,
+        create: impl Fn(&Path) -> std::io::Result<T>,
+    ) -> std::io::Result<(u32, T)> {
         loop {
             let number = self.files.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{}-{number}.hits", layout.process);
-            match Mapping::create(&self.folder.join(name), layout) {
+            let name = format!("{}-{number}.{ending}", std::process::id());
+            match create(&self.folder.join(name)) {
                 Err(error)
                     if error.kind() == std::io::ErrorKind::AlreadyExists && number < NAMES => {}
-                created => return created,
+                created => return created.map(|created| (number, created)),
+            }
+        }
+    }
+
+    /// The probes that were hit, by the numbers of files.
+    pub(super) fn hits(&self) -> ContextHits {
+        let modules = self.of_contexts.as_ref().map(lock);
+        let modules = modules.iter().flat_map(|modules| modules.iter());
+        let of_modules = modules.map(|module| {
+            let probes = (0..).zip(module.mapping.probes);
+            let hit = probes.filter(|(_, byte)| byte.load(Ordering::Relaxed) != 0);
+            let hit: Vec<u32> = hit.map(|(probe, _)| probe).collect();
+            (module.number, hit)
+        });
+        of_modules.filter(|(_, hit)| !hit.is_empty()).collect()
+    }
+
+    /// Clears these probes.
+    pub(super) fn clear(&self, hits: &[(u32, Vec<u32>)]) {
+        let modules = self.of_contexts.as_ref().map(lock);
+        for module in modules.iter().flat_map(|modules| modules.iter()) {
+            let hit = hits.iter().filter(|(number, _)| *number == module.number);
+            for probe in hit.flat_map(|(_, probes)| probes) {
+                if let Some(byte) = module.mapping.probes.get(*probe as usize) {
+                    byte.store(0, Ordering::Relaxed);
+                }
             }
         }
     }

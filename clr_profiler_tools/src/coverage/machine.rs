@@ -1,0 +1,76 @@
+//! The state machines of asynchronous methods.
+
+use clr_metadata::token::{MethodDef, Token};
+use clr_profiler::il::body::MethodBody;
+use clr_profiler::il::opcode::Opcode;
+
+use super::generated::STATE;
+use super::module::CoveredModule;
+
+/// The attribute of a method whose code is in a state machine.
+const ASYNCHRONOUS: &str = "System.Runtime.CompilerServices.AsyncStateMachineAttribute";
+
+/// The state of a machine that has ended.
+pub(crate) const ENDED: i32 = -2;
+
+/// The code of an asynchronous method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsyncMachine {
+    /// The method of the source.
+    pub kickoff: MethodDef,
+    /// The field with the state: -1 when it begins, -2 when it has ended.
+    pub state: Token,
+}
+
+impl CoveredModule<'_> {
+    /// Whether the code of a method is in a state machine, because it is asynchronous.
+    #[must_use]
+    pub fn is_asynchronous(&self, method: MethodDef) -> bool {
+        self.metadata()
+            .find_attribute(method, ASYNCHRONOUS)
+            .is_some()
+    }
+
+    /// The asynchronous method whose code a `MoveNext` is; `None` if it is that of none.
+    #[must_use]
+    pub fn async_machine(&self, method: MethodDef) -> Option<AsyncMachine> {
+        if self.metadata().member_name(method).ok()? != "MoveNext" {
+            return None;
+        }
+        let kickoff = self.continued_method(method)?;
+        if !self.is_asynchronous(kickoff) {
+            return None;
+        }
+        let body = MethodBody::decode(self.body(method).ok()?).ok()?;
+        let state = ends(&body, |token| {
+            self.metadata()
+                .member_name(token)
+                .is_ok_and(|name| name == STATE)
+        });
+        let state = state.first().map(|(_, state)| *state)?;
+        Some(AsyncMachine { kickoff, state })
+    }
+}
+
+/// The instructions that store the last state, with the field.
+pub(crate) fn ends(
+    body: &MethodBody,
+    is_state: impl Fn(Token) -> bool,
+) -> Vec<(clr_profiler::il::instruction::InstructionId, Token)> {
+    use clr_profiler::il::instruction::Operand;
+    use clr_profiler::il::symbol::Reference;
+
+    let mut found = Vec::new();
+    let mut before = None;
+    for one in body.instructions() {
+        if one.opcode() == Opcode::Stfld
+            && before == Some(ENDED)
+            && let Operand::Reference(Reference::Token(token)) = one.operand()
+            && is_state(token)
+        {
+            found.push((one.id(), token));
+        }
+        before = one.int32();
+    }
+    found
+}
