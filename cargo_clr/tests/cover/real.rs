@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clr_profiler_test::{Fetcher, Index, Pinned};
@@ -68,12 +68,30 @@ fn generated(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
+/// Writes the input of the generator.
+pub(super) fn configure(folder: &Folder) {
+    fs::write(folder.path("Configuration.json"), CONFIGURATION).unwrap();
+    fs::write(folder.path("tspCodeModel.json"), MODEL).unwrap();
+}
+
+/// The generator, if it can be fetched.
+pub(super) fn generator() -> Option<PathBuf> {
+    let fetched = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&GENERATOR));
+    match fetched {
+        Ok(program) => Some(program),
+        Err(error) if std::env::var_os("CI").is_some() => panic!("{error}"),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
 /// Runs the generator by a command for its words. It writes different code from run to run if it has more than one processor.
 fn run(command: impl FnOnce(&str) -> Command) -> (BTreeMap<String, String>, String) {
     let folder = Folder::new();
+    configure(&folder);
     let configuration = folder.path("Configuration.json");
-    fs::write(&configuration, CONFIGURATION).unwrap();
-    fs::write(folder.path("tspCodeModel.json"), MODEL).unwrap();
     let path = configuration.parent().unwrap();
     let output = command(path.to_str().unwrap())
         .env("DOTNET_PROCESSOR_COUNT", "1")
@@ -91,11 +109,8 @@ fn a_generator_of_others_is_covered_and_writes_the_same() {
     else {
         return;
     };
-    let fetched = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&GENERATOR));
-    let generator = match fetched {
-        Ok(program) => program,
-        Err(error) if std::env::var_os("CI").is_some() => panic!("{error}"),
-        Err(error) => return println!("skipped: {error}"),
+    let Some(generator) = generator() else {
+        return;
     };
     let (plain, _) = run(|path| {
         let launch = runtime.launch(&generator, &["--standalone", path]);
