@@ -1,9 +1,10 @@
 using System;
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using System.Reflection;
 using System.Threading.Tasks;
 
-// `//: Small Many` is a line that these tests run; `outside` is for code that no test runs. Other lines have no code, or do not run.
+// `//:` is followed by the tests that run a line; `outside` is for code that no test runs. Other lines have no code, or do not run.
 namespace Xunit
 {
     class FactAttribute : Attribute { }
@@ -29,7 +30,7 @@ namespace Shop
 
     static class Cart
     {
-        static int sold = 7; //: Small
+        const int Sold = 7;
 
         public static int Price(int count)
         {
@@ -52,7 +53,7 @@ namespace Shop
 
         public static void After()
         {
-            Console.WriteLine("after " + sold); //: Waits Nested
+            Console.WriteLine("after " + Sold); //: Waits Nested
         }
 
         public static void Twice()
@@ -93,7 +94,7 @@ namespace Shop
         public async Task Waits()
         {
             Cart.Before(); //: Waits
-            await Task.Delay(20); //: Waits
+            await Pauses.Next(); //: Waits
             Cart.After(); //: Waits
         }
 
@@ -126,25 +127,46 @@ namespace Shop
         }
     }
 
+    [ExcludeFromCodeCoverage]
+    static class Pauses
+    {
+        public static bool ForBoth;
+        static int waiting;
+        static readonly TaskCompletionSource<bool> both = new TaskCompletionSource<bool>();
+
+        // Some time, or until two have come.
+        public static Task Next()
+        {
+            if (!ForBoth)
+                return Task.Delay(20);
+            waiting++;
+            if (waiting == 2)
+                both.SetResult(true);
+            return both.Task;
+        }
+    }
+
     static class Program
     {
         public static bool Kills;
 
+        // A part of it runs while a test waits.
+        [ExcludeFromCodeCoverage]
         static async Task Run(string name, params object[] arguments)
         {
             try
             {
-                object result = typeof(Tests).GetMethod(name).Invoke(new Tests(), arguments); //: outside
-                if (result is ValueTask value) //: outside
-                    await value; //: outside
-                else if (result is Task task) //: outside
-                    await task; //: outside
+                object result = typeof(Tests).GetMethod(name).Invoke(new Tests(), arguments);
+                if (result is ValueTask value)
+                    await value;
+                else if (result is Task task)
+                    await task;
             }
             catch (Exception error)
             {
-                Console.WriteLine((error.InnerException ?? error).Message); //: outside
+                Console.WriteLine((error.InnerException ?? error).Message);
             }
-            Cart.Between(); //: outside
+            Cart.Between();
         }
 
         static async Task Main(string[] words)
@@ -152,6 +174,7 @@ namespace Shop
             Kills = words[0] == "killed"; //: outside
             if (words[0] == "parallel") //: outside
             {
+                Pauses.ForBoth = true;
                 await Task.WhenAll(Run("Waits"), Run("Waits"));
                 return;
             }

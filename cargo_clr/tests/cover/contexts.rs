@@ -42,7 +42,10 @@ fn measured(report: &str, source: &Path) -> Tests {
         };
         let name = name.strip_suffix("(int)").unwrap_or(name);
         for file in context["files"].as_array().unwrap() {
-            assert_eq!(file["path"], source.to_str().unwrap());
+            // The program may be started by a hook with a PDB.
+            if file["path"] != source.to_str().unwrap() {
+                continue;
+            }
             for line in file["lines"].as_array().unwrap() {
                 let line = line.as_u64().unwrap();
                 let code = SOURCE.lines().nth(line as usize - 1).unwrap().trim();
@@ -125,16 +128,20 @@ fn parallel_tests_are_one_context_and_a_line_says_so() {
         println!("on {}", runtime.name);
         let folder = Folder::new();
         let json = folder.path("cover.json");
-        let words = ["--per-test", "--also", json.to_str().unwrap()];
-        let covered = cover(runtime, program.path(), &folder, &words, &["parallel"]);
-        let told = stderr(&covered);
+        let words = ["cover", "--per-test", "-o", json.to_str().unwrap()];
+        // The order of its lines differs from run to run.
+        let covered = clr_on(runtime, &words, program.path(), &["parallel"]).output();
+        let told = stderr(&covered.unwrap());
         let line = "tests ran at the same time, so that all of its hits are in one context";
         assert_eq!(told.matches(line).count(), 1, "{told}");
         let report: Value = serde_json::from_str(&text(&folder, "cover.json")).unwrap();
         assert_eq!(report["contexts"], Value::Null);
+        let source = program.path().with_extension("cs");
         for (number, line) in (1_u32..).zip(SOURCE.lines()) {
             if line.contains("//: Waits") {
-                let hits = &report["files"][0]["lines"][number.to_string()];
+                let mut files = report["files"].as_array().unwrap().iter();
+                let file = files.find(|file| file["path"] == source.to_str().unwrap());
+                let hits = &file.unwrap()["lines"][number.to_string()];
                 assert_eq!(*hits, 1, "{line}");
             }
         }
