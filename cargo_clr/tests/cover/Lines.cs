@@ -49,6 +49,38 @@ static class Program
         }
     } //+
 
+    static int Middle(int number)
+    { //+
+        Console.WriteLine("middle"); //+
+        switch (number) //+ 1/4
+        {
+            case 0:
+                return 20; //-
+            case 1:
+                return 21; //+
+            case 2:
+                return 22; //-
+            default:
+                return 23; //-
+        }
+    } //+
+
+    static int Assigned(string word)
+    { //+
+        int length = word.Length; //+
+        switch (length) //+ 2/4
+        {
+            case 0:
+                return 30; //-
+            case 1:
+                return 31; //+
+            case 2:
+                return 32; //+
+            default:
+                return 33; //-
+        }
+    } //+
+
     static bool Both(int first, int second)
     { //+
         return first > 0 && second / first > 1; //+ 1/2
@@ -62,6 +94,8 @@ static class Program
         Console.WriteLine(Loop(3)); //+
         Console.WriteLine(Switch(1)); //+
         Console.WriteLine(Switch(7)); //+
+        Console.WriteLine(Middle(1)); //+
+        Console.WriteLine(Assigned("a") + Assigned("bb")); //+
         Console.WriteLine(Both(0, 1)); //+
         Console.WriteLine(Property); //+
         return 7; //+

@@ -125,6 +125,37 @@ impl Code {
         false
     }
 
+    /// Whether hidden code continues the statement that begins at an offset. It does not if it begins with a variable, or with a value
+    /// that the statement has not stored: of a `switch` over a variable, release builds have no line, so that the line before
+    /// is that of another statement. That of a `switch` expression in a debug build has a branch with a constant condition alone.
+    pub(super) fn continues(
+        &self,
+        statement: u32,
+        hidden: u32,
+        is_variable: impl Fn(u16, u32) -> bool,
+    ) -> bool {
+        let (Some(from), Some(to)) = (self.find(statement), self.find(hidden)) else {
+            return true;
+        };
+        let Some(first) = self.steps.get(to) else {
+            return true;
+        };
+        let statement = self.steps.get(from..to).unwrap_or_default();
+        let is_marker = |step: &Step| {
+            step.opcode == Opcode::Nop || step.constant.is_some() || !step.targets.is_empty()
+        };
+        if statement.iter().all(is_marker) && statement.iter().any(Step::is_conditional) {
+            return true;
+        }
+        match first.loads {
+            Some(local) => {
+                let mut steps = statement.iter();
+                !is_variable(local, hidden) && steps.any(|step| step.stores == Some(local))
+            }
+            None => !is_form_of(first.opcode, "ldarg"),
+        }
+    }
+
     /// The instructions at which a basic block begins.
     pub(super) fn leaders(&self) -> impl Iterator<Item = &Step> {
         let steps = self.steps.iter().enumerate();

@@ -207,7 +207,7 @@ mod tests {
     fn a_probe_on_the_way_to_a_target_is_not_on_the_way_of_others() {
         let bytes = [0x1a, 0x02, 0x2d, 0x01, 0x00, 0x17, 0x2a];
         let mut body = MethodBody::decode(&bytes).unwrap();
-        let map = MethodMap::of(&body, None, |_| None);
+        let map = MethodMap::of(&body, None, |_| None, |_, _| false);
         assert_eq!(
             map.probes,
             [

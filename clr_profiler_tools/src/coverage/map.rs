@@ -79,11 +79,13 @@ impl MethodMap {
     /// them. Without sequence points (`None`) one for each basic block.
     ///
     /// `name` is the name of the member or type that a token refers to, by which branches of the compiler are recognised.
+    /// `is_variable` says whether a local is a variable of the source at an offset.
     #[must_use]
     pub fn of(
         body: &MethodBody,
         points: Option<&[SequencePoint]>,
         name: impl Fn(Token) -> Option<String>,
+        is_variable: impl Fn(u16, u32) -> bool,
     ) -> Self {
         let code = Code::of(body);
         let mut probes = Probes::default();
@@ -130,6 +132,11 @@ impl MethodMap {
             let Some(point) = point.checked_sub(1) else {
                 continue;
             };
+            let line = found.get(point).map_or(0, |point| point.offset);
+            let hidden = hidden(step.offset);
+            if hidden.is_some_and(|hidden| !code.continues(line, hidden, &is_variable)) {
+                continue;
+            }
             let outcomes = outcomes(&code, index, step);
             if outcomes.len() < 2 {
                 continue;

@@ -29,6 +29,7 @@ mod contexts;
 mod edit;
 mod generated;
 mod hits;
+#[cfg(feature = "profilers")]
 mod machine;
 mod map;
 mod module;
@@ -37,9 +38,8 @@ mod totals;
 
 pub use contexts::{ContextHits, Contexts, ContextsState};
 pub use hits::{Hits, HitsLayout, MethodHits, MethodProbes, ProbeKind};
-pub use machine::AsyncMachine;
 #[cfg(feature = "profilers")]
-pub(crate) use machine::ends as machine_ends;
+pub(crate) use machine::{AsyncMachine, ends as machine_ends};
 pub use map::{Branch, MethodMap, Point, Probe};
 pub use module::{CoveredModule, MethodName, ModuleFiles};
 pub use totals::{

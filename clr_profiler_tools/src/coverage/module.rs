@@ -21,7 +21,7 @@ const EXCLUDE: &str = "System.Diagnostics.CodeAnalysis.ExcludeFromCodeCoverageAt
 const GENERATED: &str = "System.Runtime.CompilerServices.CompilerGeneratedAttribute";
 
 /// How deep types and state machines are nested at most.
-const DEPTH: usize = 32;
+pub(super) const DEPTH: usize = 32;
 
 /// The bytes of an assembly and of its PDB.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl ModuleFiles {
 /// An assembly with its PDB.
 #[derive(Debug)]
 pub struct CoveredModule<'a> {
-    assembly: Assembly<'a>,
+    pub(super) assembly: Assembly<'a>,
     pdb: Option<Pdb<'a>>,
     without_pdb: Option<&'a str>,
     /// The accessors of properties and events that are left out.
@@ -127,16 +127,13 @@ impl<'a> CoveredModule<'a> {
         self.without_pdb
     }
 
-    pub(super) const fn metadata(&self) -> &Metadata<'a> {
-        &self.assembly.metadata
-    }
-
     /// The methods with IL.
     pub fn methods(&self) -> impl Iterator<Item = MethodDef> + use<'a> {
         self.assembly.metadata.tokens::<MethodDef>()
     }
 
     /// The IL of a method; empty if it has none.
+    #[cfg(any(test, feature = "profilers"))]
     pub(super) fn body(&self, method: MethodDef) -> Result<&'a [u8], Error> {
         self.assembly.body(method).map(Option::unwrap_or_default)
     }
@@ -167,7 +164,25 @@ impl<'a> CoveredModule<'a> {
             Ok(class) => Some(metadata.type_name(class).ok()?.name.to_owned()),
             Err(_) => metadata.member_name(token).ok().map(str::to_owned),
         };
-        Ok(Some(MethodMap::of(&body, points.as_deref(), name)))
+        let is_variable = |index, offset| self.is_variable(method, index, offset);
+        Ok(Some(MethodMap::of(
+            &body,
+            points.as_deref(),
+            name,
+            is_variable,
+        )))
+    }
+
+    /// Whether a local is a variable of the source at an offset.
+    fn is_variable(&self, method: MethodDef, index: u16, offset: u32) -> bool {
+        let Some(pdb) = &self.pdb else {
+            return false;
+        };
+        let scopes = pdb.local_scopes(method).flatten();
+        scopes.filter(|scope| scope.contains(offset)).any(|scope| {
+            let mut variables = pdb.local_variables(&scope).flatten();
+            variables.any(|variable| variable.index == index && !variable.is_hidden)
+        })
     }
 
     /// Whether a method is left out: it, its type or the method that it is a part of is marked, or it is a member of a record that
@@ -194,27 +209,6 @@ impl<'a> CoveredModule<'a> {
             return Ok(true);
         }
         Ok(source == method && (self.is_of_closure(method)? || self.is_of_record(method)?))
-    }
-
-    /// Whether the compiler has named a method, or a type that it is in.
-    ///
-    /// # Errors
-    ///
-    /// If a row or name is malformed.
-    pub fn is_generated(&self, method: MethodDef) -> Result<bool, Error> {
-        let metadata = &self.assembly.metadata;
-        if metadata.member_name(method)?.starts_with('<') {
-            return Ok(true);
-        }
-        let mut class = Some(metadata.method_owner(method)?);
-        for _ in 0..DEPTH {
-            let Some(of) = class else { break };
-            if metadata.type_name(of.into())?.name.starts_with('<') {
-                return Ok(true);
-            }
-            class = metadata.enclosing_type(of);
-        }
-        Ok(false)
     }
 
     /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.

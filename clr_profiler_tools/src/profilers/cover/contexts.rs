@@ -160,7 +160,7 @@ impl State {
     }
 }
 
-/// Has these methods begin and end contexts.
+/// Makes these methods contexts.
 pub(super) fn instrumentation(
     patterns: Arc<MethodPatterns>,
     generated: MethodPatterns,

@@ -94,6 +94,29 @@ impl CoverageRecorder {
     }
 }
 
+impl CoverageRecorder {
+    /// Has these methods be contexts. Without space for their file, coverage is measured without them.
+    fn tell_apart(
+        settings: &Settings,
+        setup: &mut Setup,
+        modules: &Arc<Modules>,
+        patterns: Arc<MethodPatterns>,
+    ) -> Result<Option<Arc<Recorder>>> {
+        let recorder = match Recorder::start(modules) {
+            Ok(recorder) => recorder,
+            Err(error) => {
+                let line = format_args!("the hits of tests are not told apart: {error}");
+                Session::say(settings, line);
+                return Ok(None);
+            }
+        };
+        let generated = generated(&patterns).map_err(Error::other)?;
+        let shared = Arc::clone(&recorder);
+        setup.attach(contexts::instrumentation(patterns, generated, shared))?;
+        Ok(Some(recorder))
+    }
+}
+
 impl Tool for CoverageRecorder {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("coverage", setup);
@@ -155,13 +178,7 @@ impl Tool for CoverageRecorder {
         let instrumentation = setup.attach(instrumentation)?;
         // After that, so that a context begins before the first probe of its method.
         let recorder = match contexts {
-            Some(patterns) => {
-                let generated = generated(&patterns).map_err(Error::other)?;
-                let recorder = Recorder::start(&modules)?;
-                let shared = Arc::clone(&recorder);
-                setup.attach(contexts::instrumentation(patterns, generated, shared))?;
-                Some(recorder)
-            }
+            Some(patterns) => Self::tell_apart(settings, setup, &modules, patterns)?,
             None => None,
         };
         let session = Session::start(settings, info, setup, move || {
