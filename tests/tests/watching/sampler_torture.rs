@@ -48,8 +48,11 @@ fn nothing_breaks_that_is_sampled_while_it_does_everything() {
     for runtime in runtimes() {
         let begun = Instant::now();
         let (mut samples, mut stops) = (0, 0);
-        // Waiting threads are sampled in every other run.
-        for options in [&["--wall"][..], &[]].into_iter().cycle() {
+        // By both samplers in turn, with the threads that wait.
+        for options in [&["--wall", "--suspend"][..], &["--wall"]]
+            .into_iter()
+            .cycle()
+        {
             let (new_samples, new_stops) = torture(runtime, seconds, options);
             samples += new_samples;
             stops += new_stops;
