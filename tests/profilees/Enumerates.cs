@@ -1,4 +1,5 @@
 // Enumerations of iterators and async iterators: to their ends, left early, with exceptions, twice, nested, on several threads.
+// `Enumerates N`: 200 of N values.
 using System;
 using System.Collections.Generic;
 using System.Linq;
@@ -39,6 +40,14 @@ namespace Enumerates
                 yield return i;
             }
             Calls.Leaf("at the end");
+        }
+
+        internal static IEnumerable<int> Many(int end)
+        {
+            for (int i = 0; i < end; i++)
+            {
+                yield return 1;
+            }
         }
 
         internal static IEnumerable<int> Cleans()
@@ -299,8 +308,21 @@ namespace Enumerates
 
     internal static class Program
     {
-        private static void Main()
+        private static void Main(string[] arguments)
         {
+            if (arguments.Length > 0)
+            {
+                long sum = 0;
+                for (int i = 0; i < 200; i++)
+                {
+                    foreach (int number in Iterators.Many(int.Parse(arguments[0])))
+                    {
+                        sum += number;
+                    }
+                }
+                Console.WriteLine("enumerated " + sum);
+                return;
+            }
             Cases.ToTheEnd();
             Cases.LeftEarly();
             Cases.WithException();

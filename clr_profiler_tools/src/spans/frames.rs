@@ -1,5 +1,7 @@
 //! The calls on the stacks of threads for which the helper calls: with arguments, exceptions, tasks.
 
+use std::sync::atomic::Ordering;
+
 use super::store::{Outcome, Span, Spans, thread_number};
 use super::threads::{self, DEFERRED, KEPT};
 
@@ -98,6 +100,14 @@ impl Spans {
     /// Begins an enumeration, whose code runs in pieces, and returns its id and that of its trace; zero if it has none.
     pub(crate) fn begin_enumeration(&self, method: u32, context: (u64, u64)) -> (u64, u64) {
         self.begin_elsewhere(method, context, String::new())
+    }
+
+    /// A piece of an enumeration begins. Returns its frame.
+    pub(crate) fn resume(&self, context: u64, span: (u64, u64), method: u32) -> isize {
+        if let Some(count) = self.counts.get(method as usize) {
+            count.pieces.fetch_add(1, Ordering::Relaxed);
+        }
+        threads::resume(context, span, method)
     }
 
     /// Begins a call that need not end on the stack.

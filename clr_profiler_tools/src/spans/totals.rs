@@ -9,6 +9,8 @@ use super::threads::{self, Counted};
 #[derive(Debug, Default)]
 pub(super) struct Count {
     pub(super) calls: AtomicU64,
+    /// The pieces of enumerations.
+    pub(super) pieces: AtomicU64,
     errors: AtomicU64,
     total: AtomicU64,
     longest: AtomicU64,

@@ -150,7 +150,9 @@ fn run(options: &[&str]) -> Vec<Trace> {
         let program = profilee("Enumerates");
         let all = "Enumerates!Enumerates.Calls.*; Enumerates!Enumerates.Cases.*; Enumerates!Enumerates.Iterators.*; \
                    Enumerates!Enumerates.Shelf.GetEnumerator";
-        let own = ["--methods", all, "--arguments", "--output", file.to_str().unwrap()];
+        let own = ["--budget",
+            "100",
+            "--methods", all, "--arguments", "--output", file.to_str().unwrap()];
         let plain = Finished::of(EXAMPLE.plain(runtime, &program, &[]));
         let finished = Finished::of(EXAMPLE.command(runtime, &[&own[..], options].concat(), &program, &[]));
         assert_eq!(plain.stdout, "enumerated\n", "{plain:?}");
@@ -179,6 +181,30 @@ fn each_enumeration_has_a_span_on_request() {
             assert_eq!(before.len(), 1, "{after:?}");
             assert!(before[0].end <= after.start, "{before:?} {after:?}");
         }
+    }
+}
+
+#[test]
+fn the_budget_counts_the_pieces_of_enumerations() {
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let folder = Folder::new();
+        let file = folder.path("trace.json");
+        let options = [
+            "--iterators",
+            "--methods",
+            "Enumerates!Enumerates.Iterators.Many",
+            "--output",
+            file.to_str().unwrap(),
+        ];
+        let program = profilee("Enumerates");
+        let command = EXAMPLE.command(runtime, &options, &program, &["60000"]);
+        let finished = Finished::of(command);
+        assert_eq!(finished.stdout, "enumerated 12000000\n", "{finished:?}");
+        let trace = Trace::parse(&fs::read_to_string(file).unwrap());
+        // Not because of its 200 calls.
+        let many = "enumeration of Enumerates.Iterators.Many(int)";
+        assert!(trace.reason("counted", many).is_some(), "{}", trace.other);
     }
 }
 

@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::trace::v1::Span as Message;
 use super::collector::Collector;
 use super::trace::{EXAMPLE, Span, Trace};
 
-const ALL: &[&str] = &["--methods", "Silent!Silent.Calls.*"];
+const ALL: &[&str] = &["--budget", "100", "--methods", "Silent!Silent.Calls.*"];
 const REDACTED: &str = "[redacted]";
 
 /// Runs `Silent` with these options, and checks that no code of the program has run for the tracer.

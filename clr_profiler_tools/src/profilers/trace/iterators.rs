@@ -21,7 +21,9 @@ use clr_profiler::rewrite::RewriteContext;
 
 use super::SPANS;
 use super::methods;
+use super::notes::{self, About};
 use crate::report::lock;
+use crate::spans::Recording;
 
 const HELPER: &str = "[MethodTracer]MethodTracer.Enumerations";
 
@@ -97,6 +99,12 @@ fn edit(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
         return Ok(());
     };
     methods::add_key(number, cx);
+    // A wrap that only counts would cost nearly as much.
+    if SPANS.recording(number) != Recording::Spans {
+        let reason = "its enumerations have too many pieces";
+        notes::add(About::GivenUp, &SPANS.name(number), reason);
+        return Ok(());
+    }
     let wrap = match (is_async, cx.props().name.as_str()) {
         (false, "MoveNext") => piece(body, number)?,
         (true, "MoveNext") => async_piece(body, number)?,

@@ -29,7 +29,7 @@ pub(crate) fn of(method: &str) -> Option<NativeCall> {
         "EnumerationResumes" => Some(NativeCall::new(
             |context: i64, id: i64, trace: i64, method: i32| {
                 let span = (id.cast_unsigned(), trace.cast_unsigned());
-                threads::resume(context.cast_unsigned(), span, method.cast_unsigned())
+                SPANS.resume(context.cast_unsigned(), span, method.cast_unsigned())
             },
         )),
         "EnumerationWaits" => Some(NativeCall::new(|frame: isize| {

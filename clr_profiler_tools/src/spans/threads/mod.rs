@@ -255,7 +255,7 @@ pub(super) fn suspends_no_more(span: u64) {
 }
 
 /// A piece of an enumeration begins, whose span is among the open ones of the store. Returns its frame.
-pub(crate) fn resume(context: u64, (id, trace): (u64, u64), method: u32) -> isize {
+pub(super) fn resume(context: u64, (id, trace): (u64, u64), method: u32) -> isize {
     let thread = own();
     thread.heal(context);
     let span = Kept { id, trace, method };
