@@ -27,7 +27,7 @@ use crate::worker::{Stop, Worker, is_early};
 const BUSY: Duration = Duration::from_millis(40);
 const IDLE: Duration = Duration::from_millis(160);
 
-/// The time between two looks at threads that may wait.
+/// The pause after which threads that may wait are visited again.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The reads after which facts about libraries and threads are verified.

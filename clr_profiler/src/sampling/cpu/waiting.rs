@@ -1,4 +1,4 @@
-//! Threads that wait: what they wait in is read from the system, and no signal interrupts them.
+//! Threads that wait: the system tells the calls in which they do, and no signal interrupts them.
 //!
 //! A signal would end their calls early: `poll`, `epoll_wait` and `nanosleep` then answer `EINTR`, which programs need not expect.
 //! The stack of a thread that is blocked in the system does not change, and another thread of the process can read it. Whether the
