@@ -105,7 +105,7 @@ impl CoverageRecorder {
         let recorder = match Recorder::start(modules) {
             Ok(recorder) => recorder,
             Err(error) => {
-                let line = format_args!("the hits of tests are not told apart: {error}");
+                let line = format!("the hits of tests are not told apart: {error}");
                 Session::say(settings, line);
                 return Ok(None);
             }
