@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
@@ -119,8 +119,8 @@ fn each_test_has_the_lines_that_it_runs() {
     }
 }
 
-#[test]
-fn parallel_tests_are_one_context_and_a_line_says_so() {
+/// Runs the program with this argument on each runtime. `check` gets its source, its output, and the report.
+fn per_test(argument: &str, check: impl Fn(&Path, &Output, &str)) {
     let Some(program) = compile("Contexts", SOURCE, &[]) else {
         return;
     };
@@ -129,14 +129,21 @@ fn parallel_tests_are_one_context_and_a_line_says_so() {
         let folder = Folder::new();
         let json = folder.path("cover.json");
         let words = ["cover", "--per-test", "-o", json.to_str().unwrap()];
-        // The order of its lines differs from run to run.
-        let covered = clr_on(runtime, &words, program.path(), &["parallel"]).output();
-        let told = stderr(&covered.unwrap());
+        let output = clr_on(runtime, &words, program.path(), &[argument]).output();
+        let source = program.path().with_extension("cs");
+        check(&source, &output.unwrap(), &text(&folder, "cover.json"));
+    }
+}
+
+#[test]
+fn parallel_tests_are_one_context_and_a_line_says_so() {
+    // The order of its lines differs from run to run.
+    per_test("parallel", |source, output, report| {
+        let told = stderr(output);
         let line = "tests ran at the same time, so that all of its hits are in one context";
         assert_eq!(told.matches(line).count(), 1, "{told}");
-        let report: Value = serde_json::from_str(&text(&folder, "cover.json")).unwrap();
+        let report: Value = serde_json::from_str(report).unwrap();
         assert_eq!(report["contexts"], Value::Null);
-        let source = program.path().with_extension("cs");
         for (number, line) in (1_u32..).zip(SOURCE.lines()) {
             if line.contains("//: Waits") {
                 let mut files = report["files"].as_array().unwrap().iter();
@@ -145,25 +152,15 @@ fn parallel_tests_are_one_context_and_a_line_says_so() {
                 assert_eq!(*hits, 1, "{line}");
             }
         }
-    }
+    });
 }
 
 #[test]
 fn tests_before_kill_9_keep_their_hits() {
-    let Some(program) = compile("Contexts", SOURCE, &[]) else {
-        return;
-    };
-    for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let folder = Folder::new();
-        let json = folder.path("cover.json");
-        let words = ["cover", "--per-test", "-o", json.to_str().unwrap()];
-        let output = clr_on(runtime, &words, program.path(), &["killed"]).output();
-        let output = output.unwrap();
-        let told = stderr(&output);
+    per_test("killed", |source, output, report| {
+        let told = stderr(output);
         assert_eq!(output.status.code(), Some(128 + 9), "{told}");
-        let source = program.path().with_extension("cs");
-        let found = measured(&text(&folder, "cover.json"), &source);
+        let found = measured(report, source);
         let tests: BTreeSet<&str> = found.values().flatten().map(String::as_str).collect();
         assert_eq!(
             tests,
@@ -173,5 +170,5 @@ fn tests_before_kill_9_keep_their_hits() {
         let killing = SOURCE.lines().position(|line| line.contains("//: killed"));
         let killing = &found[&(killing.unwrap() as u64 + 1)];
         assert_eq!(*killing, BTreeSet::from(["Many".to_owned()]));
-    }
+    });
 }

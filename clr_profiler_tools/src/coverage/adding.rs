@@ -1,4 +1,4 @@
-//! The sum of a file of hits: which lines and outcomes the probes of a module stand for.
+//! The sum of a file of hits: the lines and outcomes of the probes of a module.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -269,14 +269,7 @@ impl Shared {
         };
         let threads = lock(&self.threads).all();
         let walk = |maps: &mut Maps, record: &Record<'_>, frames: &mut Vec<CpuFrame>| {
-            let mut walker = Walker {
-                info,
-                map: &self.map,
-                maps,
-                natives,
-                depth: self.depth,
-            };
-            walker.walk(record, frames)
+            self.walker(info, maps, natives).walk(record, frames)
         };
         waiting.look(&threads, maps, walk, |wait| self.deliver_wait(info, deliver, wait));
     }
@@ -314,6 +307,21 @@ impl Shared {
         totals.broken_waits += u64::from(wait.walked.is_broken);
     }
 
+    fn walker<'a>(
+        &'a self,
+        info: &'a ProfilerInfo,
+        maps: &'a mut Maps,
+        natives: &'a mut Natives,
+    ) -> Walker<'a> {
+        Walker {
+            info,
+            map: &self.map,
+            maps,
+            natives,
+            depth: self.depth,
+        }
+    }
+
     fn deliver_batch(&self, info: &ProfilerInfo, delivery: &mut Delivery, batch: &Batch) {
         let Delivery {
             deliver,
@@ -322,13 +330,7 @@ impl Shared {
             frames,
             ..
         } = delivery;
-        let mut walker = Walker {
-            info,
-            map: &self.map,
-            maps,
-            natives,
-            depth: self.depth,
-        };
+        let mut walker = self.walker(info, maps, natives);
         let mut totals = CpuSamplerTotals {
             lost: batch.lost,
             ..CpuSamplerTotals::default()

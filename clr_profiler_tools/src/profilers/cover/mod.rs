@@ -92,9 +92,7 @@ impl CoverageRecorder {
         let method = (facts.module, facts.token);
         self.modules.compiles(info, method, is_copied)
     }
-}
 
-impl CoverageRecorder {
     /// Has these methods be contexts. Without space for their file, coverage is measured without them.
     fn tell_apart(
         settings: &Settings,
