@@ -1,7 +1,10 @@
 //! The verbs that profile a program that they start.
 
-use std::fs;
-use std::process::Command;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use clr_profiler_tests::{Finished, Folder, Running, Runtime, profilee, runtimes};
 use serde_json::Value;
@@ -182,6 +185,40 @@ fn patch() {
             hits
         };
         assert_eq!(once(), once());
+    }
+}
+
+/// Also those of a method with a loop, which keeps its IL.
+#[test]
+fn faults_end_with_the_duration() {
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let (faults, output) = (folder.path("faults.txt"), folder.path("patch.txt"));
+        fs::write(&faults, "return 7 in 100 % of Hot.Program.Work").unwrap();
+        let [given, file] = [&faults, &output].map(|path| path.to_str().unwrap());
+        let words = ["patch", "--duration", "1", "--faults", given, "-o", file];
+        let mut command = clr_on(runtime, &words, &profilee("Hot"), &[]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut results = BTreeSet::new();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !results.contains("93100300") && Instant::now() < deadline {
+            stdin.write_all(b"run\n").unwrap();
+            let ran = lines
+                .by_ref()
+                .map(Result::unwrap)
+                .find(|line| line.starts_with("ran "));
+            let ran = ran.expect("the program answers");
+            results.insert(ran.split(' ').nth(1).unwrap().to_owned());
+            thread::sleep(Duration::from_millis(20));
+        }
+        stdin.write_all(b"end\n").unwrap();
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+        let results: Vec<&str> = results.iter().map(String::as_str).collect();
+        assert_eq!(results, ["7", "93100300"], "on {}", runtime.name);
     }
 }
 

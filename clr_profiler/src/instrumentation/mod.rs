@@ -458,7 +458,8 @@ impl Instrumentation {
     /// # Errors
     ///
     /// That the component is not attached. The outcome of a method has the error if another component or profiler has edited it
-    /// later, and it keeps the new IL.
+    /// later, or if it has a loop on .NET 7 or newer, in the middle of which its code [may be
+    /// replaced](ProfilerInfo::rewrite_method_again): it keeps the new IL.
     pub fn remove(&self) -> Result<()> {
         let Some(shared) = self.shared.get() else {
             return Err(Error::rule("Instrumentation::remove", "it is not attached"));
@@ -475,7 +476,7 @@ impl Instrumentation {
     ///
     /// The closures of the rules may decide differently than before. A method that they leave alone gets its original IL, and may be
     /// inlined by code that is compiled later. Code that exists keeps its IL until its method is compiled again, as after
-    /// [`remove`](Self::remove). Methods that ReJIT changes, and those of a profiler that is attached to a running program, stay as
+    /// [`remove`](Self::remove). Methods with loops on .NET 7 and newer, methods that ReJIT changes, and those of a profiler that is attached to a running program, stay as
     /// they are.
     ///
     /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: any but during a GC, and not in a rule.

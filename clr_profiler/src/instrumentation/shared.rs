@@ -21,6 +21,7 @@ use crate::rewrite::HelperAssembly;
 use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
+use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::pattern::MethodPattern;
 use clr_profiler_il::token::MethodDef;
 
@@ -43,6 +44,12 @@ pub(super) struct Shared {
     pub(super) starting: Mutex<()>,
     /// Whether the declared methods were looked up.
     pub(super) is_checked: AtomicBool,
+}
+
+/// Whether a body was not set because the method may be running in a loop.
+fn is_in_loop(error: &Error) -> bool {
+    let reason = RewriteError::of(error).and_then(RewriteError::reason);
+    reason == Some(NotInstrumentable::MayBeInLoop)
 }
 
 /// The assembly that has the root of all types.
@@ -130,6 +137,8 @@ impl Shared {
             let mut table = lock(&self.table);
             match result {
                 Ok(rewritten) => table.end_again(key, rewritten.is_changed()),
+                // It keeps the IL of before.
+                Err(error) if is_in_loop(&error) => {}
                 Err(error) => {
                     let assembly = table.assembly(key.0);
                     table.add_problem(format!("{assembly}: {}: {error}", key.1));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::call::Call;
@@ -71,6 +71,8 @@ impl PartialEq for Row {
 struct Counts {
     calls: AtomicU64,
     faults: AtomicU64,
+    /// Whether no further call has the fault.
+    has_ended: AtomicBool,
 }
 
 /// The calls that a line of [`Faults`] has seen so far.
@@ -211,6 +213,16 @@ impl Faults {
         })
         .collect()
     }
+
+    /// No call has a fault from now on, nor is it counted, also with clones: at once, while
+    /// [`Instrumentation::remove`] leaves methods that may be running in a loop as they are.
+    ///
+    /// **Context**: any.
+    pub fn end(&self) {
+        for row in &self.rows {
+            row.counts.has_ended.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Whether the call with this number has the fault of a line: SplitMix64, whose results are distributed evenly.
@@ -244,6 +256,9 @@ impl Instrumentation {
             let (seed, row) = (faults.seed, row.clone());
             let patch = Patch::method(row.patterns.as_str()).priority(i32::MAX);
             self = self.patch(patch.before(move |call| {
+                if row.counts.has_ended.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
                 let number = row.counts.calls.fetch_add(1, Ordering::Relaxed);
                 if is_hit(seed, index, number, row.share) {
                     row.fault.happen(call)?;

@@ -1,6 +1,7 @@
 //! The functions that edit a method: before it is compiled, again for a later tier, and by ReJIT.
 
-use super::store::{Task, store};
+use super::replacement;
+use super::store::{Body, Task, store};
 use super::subject::{Subject, unnamed};
 use super::{NewBody, RewriteContext, RewriteError, Rewritten, is_rewriting, work};
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::token::MethodDef;
+use std::cell::OnceCell;
+use std::sync::Arc;
 
 impl Method<'_> {
     /// Edits the body of the method before it is compiled.
@@ -141,11 +144,16 @@ impl ProfilerInfo {
     /// later tier, so that a method loses its instrumentation without ReJIT, after which it would never be inlined again. If it
     /// fails, the earlier body stays.
     ///
+    /// From .NET 7 on, the runtime replaces code in the middle of a loop, by code of the method's current IL. So a method with a loop
+    /// keeps its body, unless the new one has the same branches at the same offsets, and the same locals: with `nop`s in place of other
+    /// instructions, for example.
+    ///
     /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: as of [`rewrite_method`](Self::rewrite_method).
     ///
     /// # Errors
     ///
-    /// As of [`Method::rewrite`]; also that another one has edited the method after the edit that is to be replaced.
+    /// As of [`Method::rewrite`]; also that another one has edited the method after the edit that is to be replaced, and
+    /// [`MayBeInLoop`](NotInstrumentable::MayBeInLoop).
     #[doc(alias = "SetILFunctionBody")]
     pub fn rewrite_method_again(
         &self,
@@ -207,8 +215,18 @@ impl ProfilerInfo {
             }
         };
         let is_set = matches!(earlier, Some(Ok(_)));
+        let own = match &earlier {
+            Some(Ok(body)) => Some(Arc::clone(&body.bytes)),
+            _ => None,
+        };
+        let begun = OnceCell::new();
         let set = |new: &NewBody, is_changed: bool| {
             if is_changed || is_set {
+                if times == Times::Again
+                    && let Some(current) = own.as_ref().or_else(|| begun.get())
+                {
+                    replacement::check(info, current, &new.bytes)?;
+                }
                 info.set_il_function_body(module, method, &new.bytes)?;
                 if let (Some(map), Some(function)) = (new.entries(), function) {
                     // An error is ignored: the map serves debuggers, and the body counts.
@@ -217,7 +235,13 @@ impl ProfilerInfo {
             }
             Ok(())
         };
-        let begin = |subject: &Subject<'_>| slot.body_for(owner, || subject.current_body());
+        let begin = |subject: &Subject<'_>| {
+            let body = slot.body_for(owner, || subject.current_body())?;
+            Ok(Body {
+                bytes: Arc::clone(begun.get_or_init(|| body.bytes)),
+                ..body
+            })
+        };
         let outcome = work(info, module, method, &cached, begin, edit, set);
         let (rewritten, made) = match outcome {
             Ok((rewritten, body)) => (Ok(rewritten), Ok(body)),

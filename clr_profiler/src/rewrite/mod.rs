@@ -26,6 +26,7 @@ mod module_metadata;
 mod names;
 mod offsets;
 mod paths;
+mod replacement;
 mod store;
 mod subject;
 

@@ -1,11 +1,13 @@
 //! Bodies are set when their module is loaded, and again when a later tier is compiled.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteError;
 use scenario_support::{clsid, log};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -106,11 +108,68 @@ impl Profiler for RewritesTiers {
     }
 }
 
+/// Adds 1000 to the result of a method with a loop, and removes that before the loop runs for long.
+#[derive(Default)]
+pub(crate) struct RewritesLoops {
+    method: OnceLock<(ModuleId, MethodDef)>,
+}
+
+#[profiler(clsid = clsid("RewritesLoops"))]
+impl Profiler for RewritesLoops {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        Ok(Self::default())
+    }
+
+    fn jit_compilation_started(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let method = info.method(function)?;
+        if method.full_name()? == "Looped.Program.Sum(int)" {
+            method.rewrite(|body, _| {
+                body.prologue(Fragment::new().ldc_i4(1_000_000).pop())?;
+                body.before_ret(Fragment::new().ldc_i4(1000).add())?;
+                Ok(())
+            })?;
+            let _ = self.method.set((method.module(), method.token()));
+        }
+        Ok(())
+    }
+
+    fn thread_name_changed(&self, info: &ProfilerInfo, _: ThreadId, name: &str) -> Result<()> {
+        if let Some((module, method)) = self.method.get().filter(|_| name == "toggle") {
+            let again = info.rewrite_method_again(*module, *method, |_, _| Ok(()));
+            let error = again.as_ref().err().and_then(RewriteError::of);
+            log::line(format_args!("{:?}", error.map(RewriteError::reason)));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clr_profiler_tests::Scenario;
 
-    use super::RewritesTiers;
+    use super::{RewritesLoops, RewritesTiers};
+
+    /// From .NET 7 on its code is replaced in the middle of the loop: without the refusal the program gets an
+    /// `InvalidProgramException` there.
+    #[test]
+    fn a_method_keeps_the_body_in_whose_loop_it_may_be() {
+        let scenario = Scenario::new("Looped").profiled_by::<RewritesLoops>();
+        scenario.on_each_runtime(|runtime, profiled| {
+            let expected = (Some(6), "1024\n3000997\n", "");
+            assert_eq!(profiled.output(), expected, "{}", profiled.log);
+            let reason = match runtime.major < 7 {
+                true => "None\n",
+                false => "Some(Some(MayBeInLoop))\n",
+            };
+            assert_eq!(profiled.log, reason);
+        });
+    }
 
     #[test]
     fn a_method_loses_its_new_il_in_the_next_tier() {

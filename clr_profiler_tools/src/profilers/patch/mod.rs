@@ -66,6 +66,7 @@ impl Tool for FaultInjector {
         });
         let instrumentation = setup.attach(instrumentation)?;
         Session::say_so_far(settings, line(faults.as_ref(), &instrumentation, info));
+        let ended = faults.clone();
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (instrumentation, info) = (Arc::clone(&instrumentation), info.clone());
             let settings = settings.clone();
@@ -86,6 +87,10 @@ impl Tool for FaultInjector {
         let session = Session::start(settings, info, setup, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
             move || {
+                // Methods that may be running in a loop keep their IL.
+                if let Some(faults) = &ended {
+                    faults.end();
+                }
                 if let Err(error) = instrumentation.remove() {
                     failures::add("failed", error);
                 }
