@@ -476,8 +476,8 @@ impl Instrumentation {
     ///
     /// The closures of the rules may decide differently than before. A method that they leave alone gets its original IL, and may be
     /// inlined by code that is compiled later. Code that exists keeps its IL until its method is compiled again, as after
-    /// [`remove`](Self::remove). Methods with loops on .NET 7 and newer, methods that ReJIT changes, and those of a profiler that is attached to a running program, stay as
-    /// they are.
+    /// [`remove`](Self::remove). Methods with loops on .NET 7 and newer, methods that ReJIT changes, and those of a profiler that is
+    /// attached to a running program, stay as they are.
     ///
     /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: any but during a GC, and not in a rule.
     ///

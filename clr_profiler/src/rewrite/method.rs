@@ -214,16 +214,16 @@ impl ProfilerInfo {
                 ));
             }
         };
-        let is_set = matches!(earlier, Some(Ok(_)));
-        let own = match &earlier {
+        // The body of an earlier edit, which is the current one.
+        let edited = match &earlier {
             Some(Ok(body)) => Some(Arc::clone(&body.bytes)),
             _ => None,
         };
         let begun = OnceCell::new();
         let set = |new: &NewBody, is_changed: bool| {
-            if is_changed || is_set {
+            if is_changed || edited.is_some() {
                 if times == Times::Again
-                    && let Some(current) = own.as_ref().or_else(|| begun.get())
+                    && let Some(current) = edited.as_ref().or_else(|| begun.get())
                 {
                     replacement::check(info, current, &new.bytes)?;
                 }

@@ -11,6 +11,7 @@ use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::NotInstrumentable;
 use clr_profiler_il::instruction::Position;
 use clr_profiler_il::opcode::Opcode;
+use clr_profiler_il::token::Token;
 
 /// The first version that does so.
 const REPLACES_IN_LOOPS: u16 = 7;
@@ -30,7 +31,7 @@ pub(super) fn check(info: &ProfilerInfo, before: &[u8], after: &[u8]) -> Result<
 /// The parts of a body by which running code is continued.
 #[derive(PartialEq)]
 struct Shape {
-    locals: Option<clr_profiler_il::token::Token>,
+    locals: Option<Token>,
     /// The offset, the opcode and the targets of each branch.
     branches: Vec<(u32, Opcode, Vec<u32>)>,
 }

@@ -61,8 +61,7 @@ messages! {
         /// The method is the initialiser of a module that loads a helper assembly: inserted code
         /// could call the helper before it is loaded.
         LoadsHelper => "the method loads a helper assembly, and must not call it";
-        /// The method has a loop and new IL already, or may run: .NET 7 and newer would continue the loop in the middle of another
-        /// body.
+        /// The method has a loop and may be running: .NET 7 and newer would continue the loop in the middle of another body.
         MayBeInLoop => "the method may be running in a loop, which would continue in the new IL";
         /// The method is not part of the program: the profiler added it to the metadata with its
         /// body.
