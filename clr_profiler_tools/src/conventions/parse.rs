@@ -136,6 +136,33 @@ fn tokens(text: &str) -> Parsed<Vec<(usize, Token)>> {
     Ok(tokens)
 }
 
+const OLDER_NAMES: &str =
+    "after `$` there is `arg1` for the first argument, `instance`, `return`, `method` or `type`";
+
+/// The operation that older files of OpenTelemetry .NET have as a function.
+fn older_function(name: &str, arguments: &[Expression]) -> Option<Expression> {
+    let binary = |operator, one: &Expression, other| {
+        Expression::Binary(operator, Box::new(one.clone()), Box::new(other))
+    };
+    let null = Expression::Literal(Value::Null);
+    match (name, arguments) {
+        ("equals", [one, other]) => Some(binary(Operator::Equal, one, other.clone())),
+        ("notequals", [one, other]) => Some(binary(Operator::NotEqual, one, other.clone())),
+        ("isnotnull", [one]) => Some(binary(Operator::NotEqual, one, null)),
+        // The empty text counts as null there.
+        ("isnull", [one]) => {
+            let empty = Expression::Literal(Value::Text(String::new()));
+            let is_empty = binary(Operator::Equal, one, empty);
+            Some(binary(
+                Operator::Or,
+                &binary(Operator::Equal, one, null),
+                is_empty,
+            ))
+        }
+        _ => None,
+    }
+}
+
 impl<'a> Parser<'a> {
     fn new(text: &str, paths: &'a mut Vec<Path>) -> Parsed<Self> {
         Ok(Self {
@@ -271,9 +298,8 @@ impl<'a> Parser<'a> {
                 return Ok(Expression::List(self.list("]")?));
             }
             Token::Sign("$") => {
-                return self.fail(
-                    "write `arguments[0]`, `instance` or `return` instead of names with `$`",
-                );
+                self.at += 1;
+                return self.older_name(column);
             }
             _ => return self.fail("a value is missing"),
         };
@@ -313,6 +339,27 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// A name as older files of OpenTelemetry .NET have it, after `$`.
+    fn older_name(&mut self, column: usize) -> Parsed<Expression> {
+        let Token::Name(name) = self.token().clone() else {
+            return self.fail(OLDER_NAMES);
+        };
+        let argument = name.strip_prefix("arg").map(str::parse::<u16>);
+        let root = match (&*name, argument) {
+            ("method" | "type", _) => {
+                self.at += 1;
+                return self.named(&name, column);
+            }
+            ("instance", _) => Root::This,
+            ("return", _) => Root::Return,
+            // The first one is 1.
+            (_, Some(Ok(number @ 1..))) => Root::Argument(number - 1),
+            _ => return self.fail(OLDER_NAMES),
+        };
+        self.at += 1;
+        self.members(root, column)
+    }
+
     fn function(&mut self, name: &str, column: usize) -> Parsed<Expression> {
         match name {
             "end" => {
@@ -334,6 +381,10 @@ impl<'a> Parser<'a> {
         }
         let first = self.paths.len();
         let arguments = self.list(")")?;
+        if let Some(operation) = older_function(name, &arguments) {
+            return Ok(operation);
+        }
+        let name = if name == "tostring" { "string" } else { name };
         let Some((_, function, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == name)
         else {
             let known = FUNCTIONS.map(|(known, ..)| known).join(", ");
@@ -394,6 +445,11 @@ impl<'a> Parser<'a> {
             }
             name => Root::Parameter(name.to_owned()),
         };
+        self.members(root, column)
+    }
+
+    /// The path from its root on.
+    fn members(&mut self, root: Root, column: usize) -> Parsed<Expression> {
         let mut path = Path {
             is_late: self.is_late || root == Root::Return,
             is_listed: false,

@@ -113,6 +113,42 @@ fn each_operator_and_function_has_its_value() {
     }
 }
 
+/// OpenTelemetry .NET wrote expressions like this before it took over CEL.
+#[test]
+fn the_names_and_functions_of_older_files_are_read() {
+    let (yes, no) = (Value::Bool(true), Value::Bool(false));
+    for (expression, expected) in [
+        ("concat($type, '.', $method)", text("Shop.Store.Sell")),
+        ("tostring(a)", text("5")),
+        ("equals(a, 5)", yes.clone()),
+        ("equals(b, 'other')", no.clone()),
+        ("notequals(a, 5)", no.clone()),
+        ("isnull(c)", yes.clone()),
+        ("isnull('')", yes.clone()),
+        ("isnull(a)", no.clone()),
+        ("isnotnull(a)", yes),
+        ("isnotnull(c)", no),
+    ] {
+        assert_eq!(value(expression), expected, "{expression}");
+    }
+    for (older, newer) in [
+        ("$arg1", "arguments[0]"),
+        ("$arg12.Nested.Property", "arguments[11].Nested.Property"),
+        ("$instance", "instance"),
+        ("$instance.Name", "instance.Name"),
+        ("$return.Status", "return.Status"),
+    ] {
+        let of = |text: &str| {
+            let mut paths = Vec::new();
+            parse(text, &mut paths).unwrap_or_else(|fault| panic!("{text}: {fault:?}"));
+            let path = paths.remove(0);
+            assert_eq!((&*path.text, paths.len()), (text, 0));
+            (path.root, path.steps, path.is_late)
+        };
+        assert_eq!(of(older), of(newer), "{older}");
+    }
+}
+
 #[test]
 fn mistakes_in_expressions_have_columns() {
     for (expression, column, part) in [
@@ -130,7 +166,10 @@ fn mistakes_in_expressions_have_columns() {
         ("arguments[a]", 11, "number of an argument"),
         ("a.Sell(1)", 3, "only getters"),
         ("a.as(Shop)", 6, "Assembly!"),
-        ("$arg1", 1, "arguments[0]"),
+        ("$arg0", 2, "`arg1` for the first argument"),
+        ("$other", 2, "`arg1` for the first argument"),
+        ("$", 2, "`arg1` for the first argument"),
+        ("equals(a)", 1, "no function `equals`"),
         ("a # b", 3, "`#`"),
         (&"(".repeat(100), 65, "too deeply"),
     ] {
@@ -393,8 +432,8 @@ fn files_of_opentelemetry_are_read_as_they_are() {
     let wrong = NO_CODE.replace("arguments[0].Id", "arguments[0].");
     let fault = files::read("otel.yaml", &wrong).unwrap_err();
     assert_eq!((fault.line, fault.column), (25, 38), "{fault}");
-    let older = NO_CODE.replace("\"1.0\"", "\"2.0\"");
-    assert_eq!(files::read("otel.yaml", &older).unwrap_err().line, 2);
+    let other = NO_CODE.replace("\"1.0\"", "\"2.0\"");
+    assert_eq!(files::read("otel.yaml", &other).unwrap_err().line, 2);
 }
 
 #[test]
