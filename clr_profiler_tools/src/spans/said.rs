@@ -180,6 +180,8 @@ impl Spans {
             let name = self.name(span.method);
             let exception = match &span.outcome {
                 Outcome::Threw(words) => words.split('\n').next(),
+                // For whoever waits for the task.
+                Outcome::Cancelled => Some("System.Threading.Tasks.TaskCanceledException"),
                 _ => None,
             };
             let mut details = Details::default();
