@@ -124,7 +124,8 @@ fn trace() {
             "--otlp",
             "http://127.0.0.1:9/v1/traces",
         ];
-        let (told, code, results) = watched(runtime, &words, "2", &folder.path("trace.json"));
+        // On a busy machine, the methods are found after a while.
+        let (told, code, results) = watched(runtime, &words, "5", &folder.path("trace.json"));
         assert_eq!(code, Some(0), "{told}");
         assert!(
             results.iter().all(|result| result == "93100300"),
