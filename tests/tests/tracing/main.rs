@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod both;
 mod budget;
 mod collector;
 mod conventions;
@@ -19,6 +20,7 @@ mod providers;
 mod real;
 mod requests;
 mod semantic_conventions;
+mod service;
 mod threads;
 mod trace;
 mod trees;

@@ -1,104 +1,20 @@
 //! A client and a server in two processes: one trace, and the right parents.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use clr_profiler_tests::{Finished, Folder, Running, Runtime, profilee, runtimes, runtimes_where};
-use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 
+use super::both::{Both, attributes};
 use super::collector::Collector;
-use super::otlp::text;
 use super::trace::EXAMPLE;
 
 /// Each request has a trace of its own: `Run` and `Main` have no span.
 const PATTERNS: &str = "Requests!**; -Requests!**.Main; -Requests!**.Run";
 /// The longest start of a server under a profiler on a busy machine.
 const START: Duration = Duration::from_secs(120);
-
-/// The method of a span: that of a rule has a name of its own.
-fn method(span: &Span) -> &str {
-    let attribute = span
-        .attributes
-        .iter()
-        .find(|attribute| attribute.key == "code.function.name");
-    match attribute.and_then(|found| found.value.as_ref()?.value.as_ref()) {
-        Some(Value::StringValue(name)) => name,
-        _ => span.name.split('(').next().unwrap(),
-    }
-}
-
-/// The attributes of a span, as texts.
-fn attributes(span: &Span) -> HashMap<&str, String> {
-    let all = span.attributes.iter().map(|attribute| {
-        let value = attribute.value.as_ref().unwrap().value.as_ref().unwrap();
-        let value = match value {
-            Value::StringValue(text) => text.clone(),
-            Value::IntValue(number) => number.to_string(),
-            other => panic!("{other:?}"),
-        };
-        (&*attribute.key, value)
-    });
-    all.collect()
-}
-
-/// The spans of both processes, by their services.
-struct Both(HashMap<Vec<u8>, (String, Span)>);
-
-impl Both {
-    fn of(collector: &Collector) -> Self {
-        let mut all = HashMap::new();
-        for (_, request) in collector.requests() {
-            for resource in request.resource_spans {
-                let service =
-                    text(&resource.resource.unwrap().attributes, "service.name").to_owned();
-                for span in resource
-                    .scope_spans
-                    .into_iter()
-                    .flat_map(|scope| scope.spans)
-                {
-                    let id = span.span_id.clone();
-                    let known = all.insert(id, (service.clone(), span));
-                    assert!(known.is_none(), "{known:?}");
-                }
-            }
-        }
-        Self(all)
-    }
-
-    /// The spans of a method in a service, the oldest first.
-    fn named(&self, service: &str, name: &str) -> Vec<&Span> {
-        let all = self
-            .0
-            .values()
-            .filter(|(of, span)| of == service && method(span) == name);
-        let mut all: Vec<&Span> = all.map(|(_, span)| span).collect();
-        all.sort_by_key(|span| span.start_time_unix_nano);
-        all
-    }
-
-    fn parent(&self, span: &Span) -> Option<&Span> {
-        self.0.get(&span.parent_span_id).map(|(_, parent)| parent)
-    }
-
-    /// The names from a span up to the first one of its trace.
-    fn path(&self, span: &Span) -> Vec<&str> {
-        let mut path = Vec::new();
-        let mut at = Some(self.0.get(&span.span_id).unwrap()).map(|(_, span)| span);
-        while let Some(span) = at {
-            path.push(method(span));
-            let parent = self.parent(span);
-            assert!(
-                parent.is_none_or(|parent| parent.trace_id == span.trace_id),
-                "{span:?}"
-            );
-            at = parent;
-        }
-        path
-    }
-}
 
 fn client(runtime: &Runtime, url: &str, collector: Option<&Collector>) -> Finished {
     let folder = Folder::new();
