@@ -1,7 +1,8 @@
-// Requests between processes. `serve` is an ASP.NET Core server, which needs a program that brings it; `call URL` is a client, and
-// `codes URL COUNT` one that has four connections ask for codes of status.
+// Requests between processes. `serve LOGS` is an ASP.NET Core server, which needs a program that brings it; `serve LOGS PRICES DATABASE`
+// has orders, too; `call URL` is a client, and `codes URL COUNT` one that has four connections ask for codes of status.
 using System;
 using System.Collections.Generic;
+using System.Data.Common;
 using System.Diagnostics;
 using System.IO;
 using System.Net.Http;
@@ -26,13 +27,28 @@ namespace Requests
         {
             return customer.Length;
         }
+
+        // Asks another service for the price, and a database for the total.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static async Task<string> Order(HttpClient client, string prices, DbConnection database)
+        {
+            string price = await client.GetStringAsync(prices);
+            await database.OpenAsync();
+            using (DbCommand command = database.CreateCommand())
+            {
+                command.CommandText = "select total from orders";
+                return price + " of " + await command.ExecuteScalarAsync();
+            }
+        }
     }
 
     public static class Server
     {
         // ASP.NET Core by reflection: the references of the tests do not have it.
-        internal static void Run(string logs)
+        internal static void Run(string logs, string pricesUrl, string connection)
         {
+            prices = pricesUrl;
+            database = connection;
             Type type = Assembly.Load("Microsoft.AspNetCore").GetType("Microsoft.AspNetCore.Builder.WebApplication", true);
             // With logs of any level, ASP.NET Core makes an activity for each request.
             string[] words = { "--urls", "http://127.0.0.1:0", "--Logging:LogLevel:Default", logs };
@@ -56,6 +72,9 @@ namespace Requests
             Console.WriteLine("stopped");
         }
 
+        private static readonly HttpClient client = new HttpClient();
+        private static string prices;
+        private static string database;
         private static int spins;
 
         // The task completes at a moment that differs, before or after the server looks at it.
@@ -85,7 +104,18 @@ namespace Requests
         private static async Task Handle(object context, object request, string path)
         {
             await Task.Yield();
-            string answer = Shop.Pay(path).ToString();
+            string answer;
+            if (path == "/order")
+            {
+                object factory = Assembly.Load("Npgsql").GetType("Npgsql.NpgsqlFactory", true).GetField("Instance").GetValue(null);
+                using (DbConnection connection = ((DbProviderFactory)factory).CreateConnection())
+                {
+                    connection.ConnectionString = database;
+                    answer = await Shop.Order(client, prices, connection);
+                }
+            }
+            else
+                answer = Shop.Pay(path).ToString();
             if (path == "/echo")
             {
                 object headers = request.GetType().GetProperty("Headers").GetValue(request);
@@ -180,7 +210,7 @@ namespace Requests
         private static int Main(string[] args)
         {
             if (args[0] == "serve")
-                Server.Run(args[1]);
+                Server.Run(args[1], args.Length > 2 ? args[2] : null, args.Length > 3 ? args[3] : null);
             else if (args[0] == "codes")
             {
                 int count = int.Parse(args[2]);

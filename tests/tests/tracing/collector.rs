@@ -27,10 +27,19 @@ impl Collector {
         let (send, requests) = mpsc::channel();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let request = receive(&mut stream.unwrap(), takes);
-                if request.is_some_and(|request| send.send(request).is_err()) {
+                let mut stream = stream.unwrap();
+                let Some(request) = receive(&mut stream) else {
+                    continue;
+                };
+                thread::sleep(takes);
+                // Before the answer: a program that has it may end, and its spans are counted then.
+                if send.send(request).is_err() {
                     return;
                 }
+                // The program may have ended by now.
+                let _ = stream.write_all(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                );
             }
         });
         Self { url, requests }
@@ -42,7 +51,7 @@ impl Collector {
     }
 }
 
-fn receive(stream: &mut TcpStream, takes: Duration) -> Option<Request> {
+fn receive(stream: &mut TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = Vec::new();
     loop {
@@ -71,8 +80,5 @@ fn receive(stream: &mut TcpStream, takes: Duration) -> Option<Request> {
         GzDecoder::new(&*body).read_to_end(&mut plain).unwrap();
         body = plain;
     }
-    thread::sleep(takes);
-    // The program may have ended by then.
-    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     Some((head, ExportTraceServiceRequest::decode(&*body).unwrap()))
 }
