@@ -70,3 +70,32 @@ fn methods_that_are_named_have_spans_within_no_budget() {
         }
     }
 }
+
+/// The tracer's own threads take more time than such a program, and removing its spans would save none of it.
+#[test]
+fn a_program_that_waits_keeps_its_spans() {
+    const ANSWERS: u64 = 700;
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let folder = Folder::new();
+        let file = folder.path("trace.json");
+        let options = [
+            "--methods",
+            "Seldom!Seldom.Answer",
+            "--output",
+            file.to_str().unwrap(),
+        ];
+        let words = [&*ANSWERS.to_string()];
+        let finished =
+            Finished::of(EXAMPLE.command(runtime, &options, &profilee("Seldom"), &words));
+        assert_eq!(finished.output(), (Some(0), "2100\n", ""));
+        let trace = Trace::parse(&fs::read_to_string(&file).unwrap());
+        let row = row(&trace, "Seldom.Answer(int)");
+        assert_eq!(
+            (&row["calls"], &row["without_span"]),
+            (&ANSWERS.into(), &0.into()),
+            "{}",
+            trace.other
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! The budget: methods that are called too often lose their spans, and keep an exact count.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use super::SPANS;
 use super::notes::{self, About};
@@ -21,6 +22,10 @@ const OLDER: Costs = Costs {
 
 /// The advance of a program that has not run for long, in nanoseconds.
 const ADVANCE: f64 = 50e6;
+
+/// A program that waits counts as one that uses this part of a processor. The tool's threads wake up whether there are spans or
+/// not, so that a service without many requests would lose its spans, and would save nothing by it.
+const LEAST: f64 = 0.2;
 
 #[derive(Debug, Clone, Copy)]
 struct Costs {
@@ -45,10 +50,11 @@ pub(super) struct Budget {
     /// The part of the CPU time that tracing may take.
     share: f64,
     costs: Costs,
-    began: u64,
-    /// CPU times at the last check: of the process, and of the tool's threads.
-    last: (u64, u64),
+    /// CPU times at the last check, of the process and of the tool's threads, and its moment.
+    last: (u64, u64, Instant),
+    /// The costs so far, and the costs that were allowed.
     spent: f64,
+    allowed: f64,
     /// The number of spans that were not lost.
     kept: f64,
     helped: Vec<u64>,
@@ -74,9 +80,9 @@ impl Budget {
                 true => COSTS,
                 false => OLDER,
             },
-            began: now,
-            last: (now, OWN.load(Ordering::Relaxed)),
+            last: (now, OWN.load(Ordering::Relaxed), Instant::now()),
             spent: 0.0,
+            allowed: ADVANCE,
             kept: 0.0,
             helped: Vec::new(),
             counted: Vec::new(),
@@ -86,14 +92,17 @@ impl Budget {
     /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
     /// Returns these methods.
     pub(super) fn watch(&mut self) -> Vec<u32> {
-        let now = (process_time(), OWN.load(Ordering::Relaxed));
+        let now = (process_time(), OWN.load(Ordering::Relaxed), Instant::now());
         let passed = now.0.saturating_sub(self.last.0) as f64;
+        let elapsed = now.2.saturating_duration_since(self.last.2).as_nanos() as f64;
         let own = now.1.saturating_sub(self.last.1) as f64;
         self.last = now;
         let mut methods = self.methods();
         let kept: f64 = methods.iter().map(|method| method.kept).sum();
         let counts = self.counts();
-        self.spent += counts + own + methods.iter().map(|method| method.cost).sum::<f64>();
+        let spent = counts + own + methods.iter().map(|method| method.cost).sum::<f64>();
+        self.spent += spent;
+        self.allowed += allowance(self.share, passed, elapsed, spent);
         // Writing the spans costs more than beginning and ending them, and takes place later.
         self.kept += kept;
         let each = now.1 as f64 / self.kept.max(1.0);
@@ -101,12 +110,11 @@ impl Budget {
             method.cost += method.kept * each;
         }
         let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
-        let ran = now.0.saturating_sub(self.began) as f64;
-        if self.spent <= ADVANCE + self.share * ran {
+        if self.spent <= self.allowed {
             return Vec::new();
         }
         // The excess is saved from now on.
-        let most = self.share * passed / 2.0;
+        let most = self.share * passed.max(LEAST * elapsed) / 2.0;
         let mut changed = Vec::new();
         methods.sort_by(|one, other| other.cost.total_cmp(&one.cost));
         for method in methods {
@@ -188,6 +196,12 @@ impl Budget {
     }
 }
 
+/// The costs that are allowed for a part of the run: a share of its CPU time, or if it waited and has `spent` more, up to the share of
+/// the least CPU time. Waiting does not save anything for later.
+fn allowance(share: f64, passed: f64, elapsed: f64, spent: f64) -> f64 {
+    (share * passed).max(spent.min(share * LEAST * elapsed))
+}
+
 fn note(about: About, method: u32, calls: f64, passed: f64) {
     let often = calls / passed.max(1.0) * 1e9;
     notes::add(
@@ -204,4 +218,21 @@ struct Method {
     /// Those that were not lost.
     kept: f64,
     cost: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allowance;
+
+    #[test]
+    fn programs_that_wait_are_allowed_their_costs_up_to_a_limit() {
+        let whole = |passed, elapsed, spent| allowance(0.05, passed, elapsed, spent).round() as u64;
+        // In a second of one processor, 5 % of the time of a program that computes.
+        assert_eq!(whole(1e9, 1e9, 0.0), 50_000_000);
+        assert_eq!(whole(1e9, 1e9, 9e7), 50_000_000);
+        // One that waits has its costs up to 1 % of the processor, and nothing for later.
+        assert_eq!(whole(0.0, 1e9, 0.0), 0);
+        assert_eq!(whole(2e6, 1e9, 4e6), 4_000_000);
+        assert_eq!(whole(2e6, 1e9, 9e7), 10_000_000);
+    }
 }
