@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
 
-use super::truth::{compile, cover};
+use super::programs::compile;
+use super::truth::cover;
 use crate::command::{clr_on, stderr, text};
 
 const SOURCE: &str = include_str!("Contexts.cs");

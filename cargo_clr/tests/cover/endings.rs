@@ -5,7 +5,8 @@ use std::process::{Command, Output};
 use clr_profiler_test::Compiled;
 use clr_profiler_tests::{Folder, Runtime, runtimes};
 
-use super::truth::{compile, cover, differences, marked, measured};
+use super::programs::compile;
+use super::truth::{cover, differences, marked, measured};
 use crate::command::{clr, clr_on, stderr, stdout, text};
 
 const LINES: &str = include_str!("Lines.cs");

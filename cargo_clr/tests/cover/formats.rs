@@ -11,7 +11,8 @@ use std::process::Command;
 use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
 
-use super::truth::{compile, cover, marked};
+use super::programs::compile;
+use super::truth::{cover, marked};
 use crate::command::{clr, stderr, text};
 
 const SOURCE: &str = include_str!("Lines.cs");

@@ -2,12 +2,12 @@
 
 mod constructs;
 mod contexts;
-mod cost;
 mod endings;
 mod formats;
 mod lines;
 mod optimised;
 mod precompiled;
+mod programs;
 mod real;
 mod running;
 mod truth;

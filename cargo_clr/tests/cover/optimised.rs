@@ -2,7 +2,8 @@
 
 use clr_profiler_tests::{Folder, runtimes};
 
-use super::truth::{compile, cover, differences, marked, measured};
+use super::programs::compile;
+use super::truth::{cover, differences, marked, measured};
 use crate::command::text;
 
 /// Compiles a program with optimisation. Lines in it are as counted by hand, outcomes included, but for those without code of

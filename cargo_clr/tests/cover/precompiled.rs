@@ -4,7 +4,7 @@ use std::process::Command;
 
 use clr_profiler_tests::{Folder, Runtime, runtimes_where};
 
-use super::truth::compile;
+use super::programs::compile;
 use crate::command::{clr_on, stderr, text};
 
 const SOURCE: &str = "\

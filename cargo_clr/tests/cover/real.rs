@@ -2,53 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use clr_profiler_test::{Fetcher, Index, Pinned};
 use clr_profiler_tests::{Folder, Runtime, runtimes_where};
 use serde_json::Value;
 
+use super::programs::{configure, generator};
 use crate::command::{clr_on, stderr, text};
-
-/// Generates a client for a service. It is for .NET 9.
-const GENERATOR: Pinned = Pinned {
-    name: "the generator AutoRest.CSharp",
-    version: "3.0.0-beta.20251203.1",
-    index: Index::Npm,
-    package: "@autorest/csharp",
-    package_version: "3.0.0-beta.20251203.1",
-    platform: "any",
-    archive: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
-    sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
-    size: 9_367_680,
-    licence: "MIT",
-    executable: "package/AutoRest.CSharp.dll",
-};
-
-const CONFIGURATION: &str = r#"{
-    "output-folder": ".", "namespace": "Shop", "library-name": "Shop", "shared-source-folders": [],
-    "unreferenced-types-handling": "keepAll"
-}"#;
-
-/// A service with a type, whose only property is a number.
-const MODEL: &str = r#"{
-    "$id": "1", "name": "Shop", "apiVersions": ["1.0"], "enums": [], "constants": [], "literals": [], "clients": [],
-    "models": [{
-        "$id": "2", "kind": "model", "name": "Apple", "namespace": "Shop", "usage": "Input,Output,Json",
-        "crossLanguageDefinitionId": "Shop.Apple", "doc": "An apple.", "decorators": [],
-        "properties": [{
-            "$id": "3", "kind": "property", "name": "price", "serializedName": "price", "doc": "Cents.",
-            "optional": false, "readOnly": false, "discriminator": false, "flatten": false, "decorators": [],
-            "crossLanguageDefinitionId": "Shop.Apple.price", "isHttpMetadata": false,
-            "serializationOptions": {"json": {"name": "price"}},
-            "type": {
-                "$id": "4", "kind": "int32", "name": "int32", "crossLanguageDefinitionId": "TypeSpec.int32",
-                "decorators": []
-            }
-        }]
-    }]
-}"#;
 
 /// The files that the generator has written to a folder, by their names.
 fn generated(folder: &Path) -> BTreeMap<String, String> {
@@ -66,25 +27,6 @@ fn generated(folder: &Path) -> BTreeMap<String, String> {
         }
     }
     all
-}
-
-/// Writes the input of the generator.
-pub(super) fn configure(folder: &Folder) {
-    fs::write(folder.path("Configuration.json"), CONFIGURATION).unwrap();
-    fs::write(folder.path("tspCodeModel.json"), MODEL).unwrap();
-}
-
-/// The generator, if it can be fetched.
-pub(super) fn generator() -> Option<PathBuf> {
-    let fetched = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&GENERATOR));
-    match fetched {
-        Ok(program) => Some(program),
-        Err(error) if std::env::var_os("CI").is_some() => panic!("{error}"),
-        Err(error) => {
-            println!("skipped: {error}");
-            None
-        }
-    }
 }
 
 /// Runs the generator by a command for its words. It writes different code from run to run if it has more than one processor.

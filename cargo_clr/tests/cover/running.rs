@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use clr_profiler_tests::{Folder, Running, runtimes};
 use serde_json::Value;
 
-use super::truth::{compile, cover, differences, marked, measured};
+use super::programs::compile;
+use super::truth::{cover, differences, marked, measured};
 use crate::command::{clr, stderr, text};
 
 const SERVES: &str = "\

@@ -5,29 +5,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use clr_profiler_test::{CSharp, Compiled};
 use clr_profiler_tests::{Folder, Runtime, runtimes};
 
+use super::programs::compile;
 use crate::command::{clr_on, stderr, stdout, text};
 
 /// The hits of a line, and its covered outcomes with all of them.
 pub(super) type Line = (bool, Option<(usize, usize)>);
-
-/// Compiles a program, or says why this machine cannot.
-pub(super) fn compile(name: &str, source: &str, options: &[&str]) -> Option<Compiled> {
-    let mut program = CSharp::program(name, source);
-    for option in options {
-        program = program.option(option);
-    }
-    match program.compile() {
-        Ok(compiled) => Some(compiled),
-        Err(error) => {
-            println!("skipped: {error}");
-            assert!(std::env::var_os("CI").is_none(), "{error}");
-            None
-        }
-    }
-}
 
 /// Compiles a program, runs it under the command, and compares lines and outcomes with the marks of its source. `more` examines
 /// the tracefile.
