@@ -85,10 +85,8 @@ pub(super) fn programs_of_others(runs: usize) {
     let on = |major: u32| runtimes_where(move |runtime: &Runtime| runtime.major == major);
     if let Some((runtime, generator)) = on(9).first().zip(generator()) {
         let folder = Folder::new();
-        configure(&folder);
-        let path = folder.path("Configuration.json");
-        let path = path.parent().unwrap().to_str().unwrap();
-        let launch = runtime.launch(&generator, &["--standalone", path]);
+        let path = configure(&folder);
+        let launch = runtime.launch(&generator, &["--standalone", path.to_str().unwrap()]);
         compare(
             "the generator",
             "AutoRest.CSharp!**",

@@ -87,8 +87,8 @@ fn a_module_whose_file_exceeds_a_limit_is_not_covered() {
     }
 }
 
-#[test]
-fn a_module_without_space_for_its_file_is_not_covered() {
+/// Covers a program whose results are on a disk of its own, which a script mounts at `$disk`: there the module gets no file.
+fn on_a_disk(script: &str, expected: &str) {
     let mounts = Command::new("unshare").args(["-m", "true"]).status();
     if !mounts.is_ok_and(|status| status.success()) {
         println!("skipped: this user cannot mount a disk");
@@ -105,10 +105,29 @@ fn a_module_without_space_for_its_file_is_not_covered() {
         let disk = disk.to_str().unwrap();
         let lcov = format!("{disk}/cover.lcov");
         let command = clr_on(runtime, &["cover", "-o", &lcov], program.path(), &[]);
-        let script = format!("mount -t tmpfs -o size=64k none '{disk}'");
+        let script = format!("disk='{disk}'; {script}");
         let output = in_shell(&["unshare", "-m", "sh"], &script, &command);
-        assert_not_covered(runtime, &program, &output, "No space left");
+        assert_not_covered(runtime, &program, &output, expected);
     }
+}
+
+#[test]
+fn a_module_without_space_for_its_file_is_not_covered() {
+    on_a_disk("mount -t tmpfs -o size=64k none \"$disk\"", "No space left");
+}
+
+#[test]
+fn a_module_beyond_a_quota_is_not_covered() {
+    let has_btrfs = Command::new("mkfs.btrfs").arg("--version").output();
+    if !has_btrfs.is_ok_and(|output| output.status.success()) {
+        println!("skipped: mkfs.btrfs is missing (btrfs-progs)");
+        return;
+    }
+    on_a_disk(
+        "truncate -s 128M \"$disk.image\" && mkfs.btrfs -q \"$disk.image\" >/dev/null && mount -o loop \"$disk.image\" \"$disk\" &&
+         btrfs quota enable \"$disk\" && btrfs qgroup limit 96k 0/5 \"$disk\"",
+        "quota exceeded",
+    );
 }
 
 #[test]

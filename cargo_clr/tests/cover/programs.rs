@@ -62,9 +62,15 @@ pub(super) fn compile(name: &str, source: &str, options: &[&str]) -> Option<Comp
 }
 
 /// Writes the input of the generator.
-pub(super) fn configure(folder: &Folder) {
-    fs::write(folder.path("Configuration.json"), CONFIGURATION).unwrap();
-    fs::write(folder.path("tspCodeModel.json"), MODEL).unwrap();
+///
+/// Returns where it is: two folders below that one, because the generator reads all C# files of the folder around its own, for
+/// instance those of other tests.
+pub(super) fn configure(folder: &Folder) -> PathBuf {
+    let path = folder.path("client/src");
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join("Configuration.json"), CONFIGURATION).unwrap();
+    fs::write(path.join("tspCodeModel.json"), MODEL).unwrap();
+    path
 }
 
 /// The generator, if it can be fetched.

@@ -32,15 +32,13 @@ fn generated(folder: &Path) -> BTreeMap<String, String> {
 /// Runs the generator by a command for its words. It writes different code from run to run if it has more than one processor.
 fn run(command: impl FnOnce(&str) -> Command) -> (BTreeMap<String, String>, String) {
     let folder = Folder::new();
-    configure(&folder);
-    let configuration = folder.path("Configuration.json");
-    let path = configuration.parent().unwrap();
+    let path = configure(&folder);
     let output = command(path.to_str().unwrap())
         .env("DOTNET_PROCESSOR_COUNT", "1")
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    (generated(path), stderr(&output))
+    (generated(&path), stderr(&output))
 }
 
 #[test]
