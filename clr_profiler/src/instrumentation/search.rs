@@ -1,5 +1,7 @@
 //! The selected methods of a module, and the precompiled code that has copies of them.
 
+use std::collections::HashMap;
+
 use super::rules::{Description, RuleIndex};
 use super::table::MethodKey;
 use crate::error::Result;
@@ -7,35 +9,70 @@ use crate::ids::ModuleId;
 use crate::info::method_facts::MethodDefinition;
 use crate::info::names::type_path;
 use crate::info::{CorProfilerInfo, CorProfilerInfo6};
-use crate::metadata::MetadataImport;
+use crate::metadata::{Metadata, MetadataImport};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::pattern::MethodPattern;
+use clr_profiler_il::pattern::{MethodPattern, own_name};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 /// The number of patterns from which on it is cheaper to look at each method than to compare each type with each
 /// pattern.
 const MANY: usize = 32;
 
+/// The patterns that can select methods of an assembly, by the types that they name.
+struct Types<'d> {
+    /// Those with a name without wildcards, by this name alone.
+    named: HashMap<&'d str, Vec<&'d MethodPattern>>,
+    others: Vec<&'d MethodPattern>,
+}
+
+impl<'d> Types<'d> {
+    fn new(description: &'d Description, assembly: &str) -> Self {
+        let mut types = Self {
+            named: HashMap::new(),
+            others: Vec::new(),
+        };
+        let all = description.all_patterns();
+        for pattern in all.filter(|one| !one.is_exclusion() && one.matches_assembly(assembly)) {
+            match pattern.type_name() {
+                Some(name) => types.named.entry(name).or_default().push(pattern),
+                None => types.others.push(pattern),
+            }
+        }
+        types
+    }
+
+    /// Whether methods of a type can be selected.
+    fn reach(&self, metadata: &Metadata<'_>, class: TypeDef) -> Result<bool> {
+        if self.others.len() >= MANY {
+            return Ok(true);
+        }
+        let name = metadata.type_def_props(class)?.name;
+        let named = self.named.get(own_name(&name));
+        if named.is_none() && self.others.is_empty() {
+            return Ok(false);
+        }
+        let path = type_path(metadata, class)?;
+        let mut patterns = named.into_iter().flatten().chain(&self.others);
+        Ok(patterns.any(|pattern| pattern.matches_type(&path)))
+    }
+}
+
 /// The selected methods with IL, with their rules.
 pub(super) fn find(
     info: &ProfilerInfo,
     module: ModuleId,
     description: &Description,
-    is_framework: bool,
+    (assembly, is_framework): (&str, bool),
 ) -> Result<Vec<(MethodDef, Vec<RuleIndex>)>> {
     let metadata = info.module_metadata(module)?;
-    let included = description.all_patterns();
-    let included: Vec<&MethodPattern> = included.filter(|one| !one.is_exclusion()).collect();
+    let types = Types::new(description, assembly);
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
     let mut found = Vec::new();
     for class in metadata.type_defs().chain(global) {
         let class = class?;
-        if included.len() < MANY {
-            let path = type_path(&metadata, class)?;
-            if !included.iter().any(|pattern| pattern.matches_type(&path)) {
-                continue;
-            }
+        if !types.reach(&metadata, class)? {
+            continue;
         }
         for token in metadata.methods(class) {
             let token = token?;

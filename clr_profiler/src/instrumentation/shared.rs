@@ -187,7 +187,7 @@ impl Shared {
         if !lock(&self.table).begin_module(module, entry) {
             return Ok(Vec::new());
         }
-        let mut found = match search::find(info, module, description, is_framework) {
+        let mut found = match search::find(info, module, description, (&assembly, is_framework)) {
             Ok(found) => found,
             Err(error) => {
                 let problem = format!("{assembly}: its methods cannot be read: {error}");
