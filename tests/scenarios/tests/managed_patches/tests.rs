@@ -360,12 +360,12 @@ fn a_patch_that_does_not_bind_is_reported_once() {
     });
 }
 
-/// The runtime prefers a file of the program to the copy in memory. The newer runtimes here have no folder of the program.
+/// The runtime prefers a file of the program to the copy in memory. In an application there is no folder of the program.
 #[test]
 fn private_patches_in_the_folder_of_the_program_are_refused() {
     let scenario = patched("../Hidden.dll", "Hidden ManagedPatched.Methods.Renamed");
     scenario.on_each_runtime_where(
-        |runtime| runtime.major < 9,
+        |runtime| runtime.application().is_none(),
         |runtime, profiled| {
             prints(profiled, &runtime.name, PLAIN);
             let reason = "Renamed(int, int) was not rewritten: Hidden is internal";
