@@ -7,6 +7,7 @@
 //! | facts | `method` and `type`, names; `exception`, the type of the exception that has ended the call; `attribute("name")` |
 //! | operators | `==`, `!=`, `<`, `<=`, `>`, `>=`, `&&`, `\|\|`, `!`, `+`, `? :` |
 //! | functions | `concat`, `coalesce`, `substring`, `string`, `int`, `double`, `size`, `startsWith`, `endsWith`, `contains` |
+//! | older | `$arg1`, `$instance`, `$return`, `$method`, `$type`; `tostring`, `equals`, `notequals`, `isnull`, `isnotnull` |
 //! | when | `end(path)`: the path is read when the call ends, as all paths that start at `return` are |
 
 use super::value::Value;
