@@ -3,6 +3,8 @@
 mod attaching;
 mod command;
 #[cfg(target_os = "linux")]
+mod compiled;
+#[cfg(target_os = "linux")]
 mod cover;
 mod doctor;
 #[cfg(target_os = "linux")]

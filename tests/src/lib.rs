@@ -28,6 +28,7 @@ pub mod coverage;
 mod example;
 mod guide;
 mod modes;
+mod programs;
 mod recorder;
 mod runtimes;
 mod sample;
@@ -36,6 +37,7 @@ mod waits;
 
 pub use clr_profiler_test::{Finished, Pinned, Running, Runtime};
 pub use example::{Example, Folder};
+pub use programs::{GENERATOR, configure_generator, fetched};
 pub use runtimes::{matrix, runtimes, runtimes_where, ways};
 pub use sample::{Sample, seed, seed_of};
 pub use scenario::{Scenario, Started, clsid, has_line, name_of, profilee};

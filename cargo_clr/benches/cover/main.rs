@@ -17,10 +17,10 @@ use std::process::ExitCode;
 #[expect(dead_code, reason = "the tests use the rest")]
 mod command;
 #[cfg(target_os = "linux")]
-mod measure;
+#[path = "../../tests/compiled.rs"]
+mod compiled;
 #[cfg(target_os = "linux")]
-#[path = "../../tests/cover/programs.rs"]
-mod programs;
+mod measure;
 #[cfg(target_os = "linux")]
 mod reports;
 

@@ -2,11 +2,13 @@
 
 use std::process::{Command, Output};
 
-use clr_profiler_test::{Fetcher, Pinned};
-use clr_profiler_tests::{Folder, Runtime, profilee, runtimes, runtimes_where};
+use clr_profiler_tests::{
+    Folder, GENERATOR, Pinned, Runtime, configure_generator, fetched, profilee, runtimes,
+    runtimes_where,
+};
 
 use crate::command::{clr, clr_on, stderr};
-use crate::programs::{compile, configure, generator};
+use crate::compiled::compile;
 
 const SOURCE: &str = include_str!("Cost.cs");
 
@@ -83,9 +85,9 @@ pub(super) fn computing(count: usize) {
 /// A generator of C# code, which has a PDB, and the C# compiler, which has none.
 pub(super) fn programs_of_others(runs: usize) {
     let on = |major: u32| runtimes_where(move |runtime: &Runtime| runtime.major == major);
-    if let Some((runtime, generator)) = on(9).first().zip(generator()) {
+    if let Some((runtime, generator)) = on(9).first().zip(fetched(&GENERATOR)) {
         let folder = Folder::new();
-        let path = configure(&folder);
+        let path = configure_generator(&folder, 1);
         let launch = runtime.launch(&generator, &["--standalone", path.to_str().unwrap()]);
         compare(
             "the generator",
@@ -94,8 +96,7 @@ pub(super) fn programs_of_others(runs: usize) {
             launch.command().unwrap(),
         );
     }
-    let compiler = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&Pinned::ROSLYN));
-    if let Some((runtime, compiler)) = on(8).first().zip(compiler.ok()) {
+    if let Some((runtime, compiler)) = on(8).first().zip(fetched(&Pinned::ROSLYN)) {
         let compiler = compiler.with_file_name("").display().to_string();
         let source = profilee("Compiler")
             .with_file_name("Small.cs")

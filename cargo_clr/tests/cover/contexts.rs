@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
 
-use super::programs::compile;
 use super::truth::cover;
 use crate::command::{clr_on, stderr, text};
+use crate::compiled::compile;
 
 const SOURCE: &str = include_str!("Contexts.cs");
 

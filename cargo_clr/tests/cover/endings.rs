@@ -5,9 +5,9 @@ use std::process::{Command, Output};
 use clr_profiler_test::Compiled;
 use clr_profiler_tests::{Folder, Runtime, runtimes};
 
-use super::programs::compile;
 use super::truth::{cover, differences, marked, measured};
 use crate::command::{clr, clr_on, stderr, stdout, text};
+use crate::compiled::compile;
 
 const LINES: &str = include_str!("Lines.cs");
 const KILLED: &str = include_str!("Killed.cs");

@@ -11,9 +11,9 @@ use std::process::Command;
 use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
 
-use super::programs::compile;
 use super::truth::{cover, marked};
 use crate::command::{clr, stderr, text};
+use crate::compiled::compile;
 
 const SOURCE: &str = include_str!("Lines.cs");
 

@@ -7,7 +7,6 @@ mod formats;
 mod lines;
 mod optimised;
 mod precompiled;
-mod programs;
 mod real;
 mod running;
 mod truth;

@@ -2,9 +2,9 @@
 
 use clr_profiler_tests::{Folder, runtimes};
 
-use super::programs::compile;
 use super::truth::{cover, differences, marked, measured};
 use crate::command::text;
+use crate::compiled::compile;
 
 /// Compiles a program with optimisation. Lines in it are as counted by hand, outcomes included, but for those without code of
 /// their own: `absent` says which those are, apart from braces. Lines in `continued` are a part of the statement around them, with its hits.

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use clr_profiler_tests::{Folder, Runtime, runtimes_where};
 
-use super::programs::compile;
 use crate::command::{clr_on, stderr, text};
+use crate::compiled::compile;
 
 const SOURCE: &str = "\
 using System;

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use clr_profiler_tests::{Folder, Runtime, runtimes_where};
+use clr_profiler_tests::{
+    Folder, GENERATOR, Runtime, configure_generator, fetched, runtimes_where,
+};
 use serde_json::Value;
 
-use super::programs::{configure, generator};
 use crate::command::{clr_on, stderr, text};
 
 /// The files that the generator has written to a folder, by their names.
@@ -32,7 +33,7 @@ fn generated(folder: &Path) -> BTreeMap<String, String> {
 /// Runs the generator by a command for its words. It writes different code from run to run if it has more than one processor.
 fn run(command: impl FnOnce(&str) -> Command) -> (BTreeMap<String, String>, String) {
     let folder = Folder::new();
-    let path = configure(&folder);
+    let path = configure_generator(&folder, 1);
     let output = command(path.to_str().unwrap())
         .env("DOTNET_PROCESSOR_COUNT", "1")
         .output()
@@ -49,14 +50,14 @@ fn a_generator_of_others_is_covered_and_writes_the_same() {
     else {
         return;
     };
-    let Some(generator) = generator() else {
+    let Some(generator) = fetched(&GENERATOR) else {
         return;
     };
     let (plain, _) = run(|path| {
         let launch = runtime.launch(&generator, &["--standalone", path]);
         launch.command().unwrap()
     });
-    assert!(plain["Apple.cs"].contains("class Apple"), "{plain:?}");
+    assert!(plain["Apple0.cs"].contains("class Apple0"), "{plain:?}");
     let reports = Folder::new();
     let report = |name: &str| reports.path(name).to_str().unwrap().to_owned();
     let (lcov, json) = (report("cover.lcov"), report("cover.json"));

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use clr_profiler_tests::{Folder, Running, runtimes};
 use serde_json::Value;
 
-use super::programs::compile;
 use super::truth::{cover, differences, marked, measured};
 use crate::command::{clr, stderr, text};
+use crate::compiled::compile;
 
 const SERVES: &str = "\
 using System;

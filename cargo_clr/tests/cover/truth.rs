@@ -7,8 +7,8 @@ use std::process::Output;
 
 use clr_profiler_tests::{Folder, Runtime, runtimes};
 
-use super::programs::compile;
 use crate::command::{clr_on, stderr, stdout, text};
+use crate::compiled::compile;
 
 /// The hits of a line, and its covered outcomes with all of them.
 pub(super) type Line = (bool, Option<(usize, usize)>);

@@ -10,31 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
-use clr_profiler_test::{Fetcher, Index, Pinned};
-use clr_profiler_tests::{Folder, Runtime, clsid, matrix, profilee};
-use examples_support::runtime;
+use clr_profiler_tests::{
+    Folder, GENERATOR, Pinned, Runtime, clsid, configure_generator, matrix, profilee,
+};
+use examples_support::runtime::fetch;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// Generates a client for a service. It is for .NET 9.
-const GENERATOR: Pinned = Pinned {
-    name: "the generator AutoRest.CSharp",
-    version: "3.0.0-beta.20251203.1",
-    index: Index::Npm,
-    package: "@autorest/csharp",
-    package_version: "3.0.0-beta.20251203.1",
-    platform: "any",
-    archive: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
-    sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
-    size: 9_367_680,
-    licence: "MIT",
-    executable: "package/AutoRest.CSharp.dll",
-};
-
-const CONFIGURATION: &str = r#"{
-    "output-folder": ".", "namespace": "Shop", "library-name": "Shop", "shared-source-folders": [],
-    "unreferenced-types-handling": "keepAll"
-}"#;
 
 /// The number of types for which the generator writes code.
 const TYPES: usize = 60;
@@ -215,7 +196,7 @@ fn compiles(name: &'static str, count: usize) -> Result<Option<Job>> {
     let Some(runtime) = on(8) else {
         return Ok(None);
     };
-    let compiler = runtime::fetch(&Pinned::ROSLYN)?;
+    let compiler = fetch(&Pinned::ROSLYN)?;
     let mut job = Job::new(name, runtime, profilee("Compiler"), "");
     job.arguments
         .push(compiler.with_file_name("").display().to_string());
@@ -244,46 +225,13 @@ fn generates(name: &'static str) -> Result<Option<Job>> {
     let Some(runtime) = on(9) else {
         return Ok(None);
     };
-    let generator = Fetcher::from_env()?.fetch(&GENERATOR)?;
+    let generator = fetch(&GENERATOR)?;
     let mut job = Job::new(name, runtime, generator, "--standalone");
-    fs::write(job.folder.path("Configuration.json"), CONFIGURATION)?;
-    fs::write(job.folder.path("tspCodeModel.json"), model())?;
-    job.arguments
-        .push(job.folder.path("").display().to_string());
+    let input = configure_generator(&job.folder, TYPES);
+    job.arguments.push(input.display().to_string());
     job.environment
         .push(("DOTNET_PROCESSOR_COUNT", "1".to_owned()));
     Ok(Some(job))
-}
-
-/// A service with types that have a number each.
-fn model() -> String {
-    let models = (0..TYPES).map(|number| {
-        let id = 10 + 3 * number;
-        format!(
-            r#"{{
-            "$id": "{id}", "kind": "model", "name": "Apple{number}", "namespace": "Shop", "usage": "Input,Output,Json",
-            "crossLanguageDefinitionId": "Shop.Apple{number}", "doc": "An apple.", "decorators": [],
-            "properties": [{{
-                "$id": "{}", "kind": "property", "name": "price", "serializedName": "price", "doc": "Cents.",
-                "optional": false, "readOnly": false, "discriminator": false, "flatten": false, "decorators": [],
-                "crossLanguageDefinitionId": "Shop.Apple{number}.price", "isHttpMetadata": false,
-                "serializationOptions": {{"json": {{"name": "price"}}}},
-                "type": {{
-                    "$id": "{}", "kind": "int32", "name": "int32", "crossLanguageDefinitionId": "TypeSpec.int32",
-                    "decorators": []
-                }}
-            }}]
-        }}"#,
-            id + 1,
-            id + 2
-        )
-    });
-    let models: Vec<String> = models.collect();
-    format!(
-        r#"{{"$id": "1", "name": "Shop", "apiVersions": ["1.0"], "enums": [], "constants": [], "literals": [], "clients": [],
-        "models": [{}]}}"#,
-        models.join(",")
-    )
 }
 
 fn schemas(name: &'static str) -> Result<Option<Job>> {

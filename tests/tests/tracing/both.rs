@@ -1,6 +1,7 @@
 //! The spans that two processes have sent to one collector.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use opentelemetry_proto::tonic::common::v1::AnyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -8,6 +9,18 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 
 use super::collector::Collector;
 use super::otlp::text;
+
+/// The longest start of a server under a profiler on a busy machine.
+pub(super) const START: Duration = Duration::from_secs(120);
+/// The methods of requests of `HttpClient`, and of those that ASP.NET Core answers.
+pub(super) const SEND: &str = "System.Net.Http.SocketsHttpHandler.SendAsync";
+pub(super) const RECEIVE: &str =
+    "Microsoft.AspNetCore.Hosting.HostingApplication.ProcessRequestAsync";
+
+/// An id as headers have it.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// The method of a span: that of a rule has a name of its own.
 fn method(span: &Span) -> &str {

@@ -13,17 +13,14 @@ use std::time::Duration;
 use clr_profiler_tests::{Folder, Running, profilee, runtimes_where};
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 
-use super::both::{Both, attributes};
+use super::both::{Both, RECEIVE, SEND, START, attributes, hex};
 use super::collector::Collector;
 use super::database::{self, connection};
 use super::trace::EXAMPLE;
 
-const START: Duration = Duration::from_secs(120);
 const PATTERNS: &str = "Requests!Requests.Server.Handle; Requests!Requests.Shop.**";
-const RECEIVE: &str = "Microsoft.AspNetCore.Hosting.HostingApplication.ProcessRequestAsync";
 const HANDLE: &str = "Requests.Server.Handle";
 const ORDER: &str = "Requests.Shop.Order";
-const SEND: &str = "System.Net.Http.SocketsHttpHandler.SendAsync";
 const ASK: &str = "Npgsql.NpgsqlCommand.ExecuteScalarAsync";
 
 /// A service that answers every request with a price, and the headers `traceparent` that it gets.
@@ -133,12 +130,6 @@ fn an_order_is_one_trace() {
                 (&sent.trace_id, &asked.trace_id),
                 (&received.trace_id, &received.trace_id)
             );
-            let hex = |bytes: &[u8]| {
-                bytes
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect::<String>()
-            };
             let context = format!("00-{}-{}-01", hex(&sent.trace_id), hex(&sent.span_id));
             assert_eq!(contexts.recv().unwrap(), context);
         }

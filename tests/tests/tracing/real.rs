@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clr_profiler_test::{Fetcher, Index, Pinned};
-use clr_profiler_tests::{Folder, Running, runtimes};
+use clr_profiler_test::{Index, Pinned};
+use clr_profiler_tests::{Folder, Running, fetched, runtimes};
 use opentelemetry_proto::tonic::trace::v1::Span;
 
 use super::collector::Collector;
@@ -36,11 +36,8 @@ fn port() -> u16 {
 
 #[test]
 fn a_real_collector_gets_all_spans() {
-    let fetched = Fetcher::from_env().and_then(|fetcher| fetcher.fetch(&ROTEL));
-    let executable = match fetched {
-        Ok(executable) => executable,
-        Err(error) if std::env::var_os("CI").is_some() => panic!("{error}"),
-        Err(error) => return println!("skipped: {error}"),
+    let Some(executable) = fetched(&ROTEL) else {
+        return;
     };
     for runtime in runtimes() {
         println!("on {}", runtime.name);

@@ -7,14 +7,12 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 
-use super::both::{Both, attributes};
+use super::both::{Both, RECEIVE, SEND, START, attributes, hex};
 use super::collector::Collector;
 use super::trace::EXAMPLE;
 
 /// Each request has a trace of its own: `Run` and `Main` have no span.
 const PATTERNS: &str = "Requests!**; -Requests!**.Main; -Requests!**.Run";
-/// The longest start of a server under a profiler on a busy machine.
-const START: Duration = Duration::from_secs(120);
 
 fn client(runtime: &Runtime, url: &str, collector: Option<&Collector>) -> Finished {
     let folder = Folder::new();
@@ -138,9 +136,6 @@ fn each_request_has_the_status_of_its_own_response() {
     assert_eq!(wrong, []);
 }
 
-const SEND: &str = "System.Net.Http.SocketsHttpHandler.SendAsync";
-const RECEIVE: &str = "Microsoft.AspNetCore.Hosting.HostingApplication.ProcessRequestAsync";
-
 /// `activity` is the id of the program's own activity.
 fn check(both: &Both, activity: &str) {
     let traced: Vec<&Span> = both.named("server", RECEIVE);
@@ -219,12 +214,6 @@ fn check(both: &Both, activity: &str) {
         assert_eq!(said["network.protocol.version"], "1.1");
     }
     // The activity is continued: its trace, and its span as the parent.
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
     let buys = both.named("client", "Requests.Client.Buy");
     let last = buys.last().unwrap();
     let [_, trace, span, _] = activity.split('-').collect::<Vec<_>>()[..] else {
