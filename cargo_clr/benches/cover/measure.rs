@@ -72,8 +72,8 @@ pub(super) fn computing(count: usize) {
             }
             let [all, half, memory] = least(runs);
             println!(
-                "{:<8} {name:<14} {:>9.2} x {:>10.2} x {:>+7.1} MB",
-                runtime.name,
+                ".NET {:<3} {name:<14} {:>9.2} x {:>10.2} x {:>+7.1} MB",
+                runtime.major,
                 all / plain[0],
                 half / plain[1],
                 (memory - plain[2]) / 1024.0,
