@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 #[cfg(feature = "patterns")]
-use super::method_facts::MethodDefinition;
+use super::method_facts::{Known, MethodDefinition};
 use super::names::{self, class_names};
 use super::{CorProfilerInfo, CorProfilerInfo2, FunctionInfo2, ProfilerInfo};
 use crate::error::{Error, Result};
@@ -61,6 +61,7 @@ impl<'info> Method<'info> {
             metadata: self.metadata()?,
             token: self.token(),
             props: self.known_props()?.clone(),
+            known: Known::default(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! The facts of methods for patterns, from metadata.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::names::{assembly_name, class_names, type_path};
 use super::{CorProfilerInfo, CorProfilerInfo3, ProfilerInfo};
@@ -25,16 +26,30 @@ pub(crate) struct MethodDefinition<'info> {
     pub(crate) metadata: Metadata<'info>,
     pub(crate) token: MethodDef,
     pub(crate) props: MethodProps,
+    pub(crate) known: Known,
+}
+
+/// Facts that the methods of a type share, if they are known already.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) assembly: Option<Rc<str>>,
+    pub(crate) class: Option<Rc<str>>,
 }
 
 impl MethodFacts for MethodDefinition<'_> {
     type Error = Error;
 
     fn assembly(&self) -> Result<Cow<'_, str>> {
+        if let Some(known) = &self.known.assembly {
+            return Ok(Cow::Borrowed(known));
+        }
         assembly_name(self.info, self.module, &self.metadata).map(Cow::Owned)
     }
 
     fn type_path(&self) -> Result<Cow<'_, str>> {
+        if let Some(known) = &self.known.class {
+            return Ok(Cow::Borrowed(known));
+        }
         type_path(&self.metadata, self.props.class).map(Cow::Owned)
     }
 

@@ -1,12 +1,13 @@
 //! The selected methods of a module, and the precompiled code that has copies of them.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::rules::{Description, RuleIndex};
 use super::table::MethodKey;
 use crate::error::Result;
 use crate::ids::ModuleId;
-use crate::info::method_facts::MethodDefinition;
+use crate::info::method_facts::{Known, MethodDefinition};
 use crate::info::names::type_path;
 use crate::info::{CorProfilerInfo, CorProfilerInfo6};
 use crate::metadata::{Metadata, MetadataImport};
@@ -69,6 +70,7 @@ pub(super) fn find(
 ) -> Result<Vec<(MethodDef, Vec<RuleIndex>)>> {
     let metadata = info.module_metadata(module)?;
     let types = Types::new(description, assembly);
+    let assembly: Rc<str> = assembly.into();
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
     let mut found = Vec::new();
@@ -77,6 +79,10 @@ pub(super) fn find(
         if !types.reach(&metadata, class)? {
             continue;
         }
+        let known = Known {
+            assembly: Some(Rc::clone(&assembly)),
+            class: Some(type_path(&metadata, class)?.into()),
+        };
         for token in metadata.methods(class) {
             let token = token?;
             let props = metadata.method_props(token)?;
@@ -90,6 +96,7 @@ pub(super) fn find(
                 metadata: info.module_metadata(module)?,
                 token,
                 props,
+                known: known.clone(),
             };
             let rules = description.select_definition(&method, is_framework, class.row() == 1)?;
             if !rules.is_empty() {

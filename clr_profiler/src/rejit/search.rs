@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::info::method_facts::MethodDefinition;
+use crate::info::method_facts::{Known, MethodDefinition};
 use crate::info::names::{assembly_name, type_path};
 use crate::metadata::{Metadata, MetadataImport};
 use crate::runtime::ProfilerInfo;
@@ -66,9 +66,14 @@ pub(super) fn find(
     }
     let mut found = Vec::new();
     for class in types.candidates(&metadata, module, pattern)? {
-        if !pattern.matches_type(&type_path(&metadata, class)?) {
+        let path = type_path(&metadata, class)?;
+        if !pattern.matches_type(&path) {
             continue;
         }
+        let known = Known {
+            class: Some(path.into()),
+            ..Known::default()
+        };
         for token in metadata.methods(class) {
             let token = token?;
             let props = metadata.method_props(token)?;
@@ -83,6 +88,7 @@ pub(super) fn find(
                 metadata,
                 token,
                 props,
+                known: known.clone(),
             };
             if pattern.matches(&method)? {
                 found.push(token);

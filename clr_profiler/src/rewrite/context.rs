@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
-use crate::info::method_facts::MethodDefinition;
+use crate::info::method_facts::{Known, MethodDefinition};
 use crate::metadata::{Metadata, MetadataImport, MetadataImport2, MethodProps};
 use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_il::metadata::MetadataResolver;
@@ -284,6 +284,7 @@ impl<'a> RewriteContext<'a> {
             metadata: self.info().module_metadata(self.module())?,
             token: self.token(),
             props: self.props().clone(),
+            known: Known::default(),
         })
     }
 

@@ -97,6 +97,7 @@
 //! It counts the methods that each pattern has matched, without a lock:
 //! [`unmatched`](MethodPatterns::unmatched) are probably mistakes.
 
+mod assemblies;
 mod error;
 mod evaluate;
 mod facts;

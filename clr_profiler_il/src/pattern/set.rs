@@ -1,5 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use super::assemblies::Assemblies;
 use super::evaluate::Subject;
 use super::index::{Index, assembly_key};
 use super::{MethodFacts, MethodPattern, PatternError, parse, path};
@@ -8,7 +10,8 @@ use super::{MethodFacts, MethodPattern, PatternError, parse, path};
 ///
 /// A method matches if one of the patterns matches that are not exclusions, and no exclusion does. The order does not
 /// matter. Each pattern counts the methods that it has matched; exclusions count only methods that
-/// another pattern has matched. The list can be shared by threads, and counting takes no lock.
+/// another pattern has matched. The list can be shared by threads, and counting takes no lock. A clone shares the compiled
+/// patterns, and counts on its own from there on.
 ///
 /// ```
 /// use clr_profiler_il::pattern::MethodPatterns;
@@ -27,10 +30,40 @@ use super::{MethodFacts, MethodPattern, PatternError, parse, path};
 /// ```
 #[derive(Debug, Default)]
 pub struct MethodPatterns {
-    patterns: Vec<MethodPattern>,
+    compiled: Arc<Compiled>,
     counts: Vec<AtomicU64>,
+}
+
+/// Patterns, and tables of them that are built when they are first needed: many lists are only parts of another one.
+#[derive(Debug, Default)]
+struct Compiled {
+    patterns: Vec<MethodPattern>,
+    indexes: OnceLock<Indexes>,
+    assemblies: OnceLock<Assemblies>,
+}
+
+#[derive(Debug)]
+struct Indexes {
     included: Index,
     excluded: Index,
+}
+
+impl Compiled {
+    fn indexes(&self) -> &Indexes {
+        let of = |is_exclusion: bool| {
+            let numbered = (0_u32..).zip(&self.patterns);
+            Index::new(numbered.filter(move |(_, one)| one.is_exclusion == is_exclusion))
+        };
+        self.indexes.get_or_init(|| Indexes {
+            included: of(false),
+            excluded: of(true),
+        })
+    }
+
+    fn assemblies(&self) -> &Assemblies {
+        let included = || self.patterns.iter().filter(|one| !one.is_exclusion);
+        self.assemblies.get_or_init(|| Assemblies::new(included()))
+    }
 }
 
 impl MethodPatterns {
@@ -47,23 +80,26 @@ impl MethodPatterns {
     /// The patterns, in the order of the list.
     #[must_use]
     pub fn patterns(&self) -> &[MethodPattern] {
-        &self.patterns
+        &self.compiled.patterns
     }
 
     /// Whether no method can match: there are only exclusions, or no patterns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.included.is_empty()
+        self.patterns().iter().all(MethodPattern::is_exclusion)
     }
 
     /// Whether methods of this assembly can match.
     #[must_use]
     pub fn matches_assembly(&self, name: &str) -> bool {
-        let mut included = self
-            .patterns
-            .iter()
-            .filter(|pattern| !pattern.is_exclusion());
-        included.any(|pattern| pattern.matches_assembly(name))
+        let assemblies = self.compiled.assemblies();
+        assemblies.has_unnamed() || assemblies.has(name)
+    }
+
+    /// Whether methods of this assembly can match a pattern that names an assembly.
+    #[must_use]
+    pub fn names_assembly(&self, name: &str) -> bool {
+        self.compiled.assemblies().has(name)
     }
 
     /// Whether a method matches.
@@ -95,7 +131,7 @@ impl MethodPatterns {
     pub fn counts(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
         let counts = self.counts.iter();
         let counts = counts.map(|count| count.load(Ordering::Relaxed));
-        self.patterns.iter().zip(counts)
+        self.patterns().iter().zip(counts)
     }
 
     /// The patterns that have matched no method so far.
@@ -110,7 +146,8 @@ impl MethodPatterns {
         method: &F,
         mut each: impl FnMut(u32),
     ) -> Result<bool, F::Error> {
-        if self.included.is_empty() {
+        let Indexes { included, excluded } = self.compiled.indexes();
+        if included.is_empty() {
             return Ok(false);
         }
         let class = method.type_path()?;
@@ -118,13 +155,13 @@ impl MethodPatterns {
         let name = method.method_name()?;
         let subject = Subject::new(method, &parts, &name);
         let mut has_matched = false;
-        self.evaluate_index(&self.included, &subject, |number| {
+        self.evaluate_index(included, &subject, |number| {
             has_matched = true;
             each(number);
         })?;
         let mut is_excluded = false;
-        if has_matched && !self.excluded.is_empty() {
-            self.evaluate_index(&self.excluded, &subject, |_| is_excluded = true)?;
+        if has_matched && !excluded.is_empty() {
+            self.evaluate_index(excluded, &subject, |_| is_excluded = true)?;
         }
         Ok(is_excluded)
     }
@@ -141,7 +178,7 @@ impl MethodPatterns {
             || subject.assembly().map(assembly_key),
             |number| {
                 let at = number as usize;
-                if let (Some(pattern), Some(count)) = (self.patterns.get(at), self.counts.get(at))
+                if let (Some(pattern), Some(count)) = (self.patterns().get(at), self.counts.get(at))
                     && pattern.is_met(subject)?
                 {
                     count.fetch_add(1, Ordering::Relaxed);
@@ -156,15 +193,23 @@ impl MethodPatterns {
 impl FromIterator<MethodPattern> for MethodPatterns {
     fn from_iter<I: IntoIterator<Item = MethodPattern>>(patterns: I) -> Self {
         let patterns: Vec<MethodPattern> = patterns.into_iter().collect();
-        let of = |is_exclusion: bool| {
-            let numbered = (0_u32..).zip(&patterns);
-            Index::new(numbered.filter(move |(_, one)| one.is_exclusion == is_exclusion))
-        };
         Self {
-            included: of(false),
-            excluded: of(true),
             counts: patterns.iter().map(|_| AtomicU64::new(0)).collect(),
-            patterns,
+            compiled: Arc::new(Compiled {
+                patterns,
+                ..Compiled::default()
+            }),
+        }
+    }
+}
+
+impl Clone for MethodPatterns {
+    fn clone(&self) -> Self {
+        let counts = self.counts.iter();
+        let counts = counts.map(|count| AtomicU64::new(count.load(Ordering::Relaxed)));
+        Self {
+            compiled: Arc::clone(&self.compiled),
+            counts: counts.collect(),
         }
     }
 }
@@ -180,8 +225,7 @@ impl std::str::FromStr for MethodPatterns {
 /// Joins lists, such as those of several files.
 impl Extend<MethodPattern> for MethodPatterns {
     fn extend<I: IntoIterator<Item = MethodPattern>>(&mut self, patterns: I) {
-        let mut all = std::mem::take(self).patterns;
-        all.extend(patterns);
-        *self = all.into_iter().collect();
+        let all = self.patterns().iter().cloned().chain(patterns);
+        *self = all.collect();
     }
 }

@@ -94,12 +94,13 @@ impl Conventions {
                 rule_of.push(number);
             }
         }
+        let patterns: MethodPatterns = patterns.into_iter().collect();
         Ok(Self {
             firsts: SPANS.set_rules(&rules),
             rules,
             own,
-            lookup: patterns.iter().cloned().collect(),
-            patterns: Arc::new(patterns.into_iter().collect()),
+            lookup: patterns.clone(),
+            patterns: Arc::new(patterns),
             rule_of,
             has_contexts,
         })
