@@ -1,6 +1,6 @@
 //! The checked form of rules: JSON, which the command writes and the profiler reads.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::rule::Rule;
 
@@ -8,26 +8,46 @@ use super::rule::Rule;
 const VERSION: u64 = 1;
 
 /// The texts of a rule.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RuleText {
     /// The file and the line.
     pub origin: String,
     /// Patterns.
     pub methods: String,
     /// The kind of the spans.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The kind of the span to which the attributes are added.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adds_to: Option<String>,
     /// An expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Name, type and expression of each attribute.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attributes: Vec<(String, Option<String>, String)>,
     /// Code, condition and description of each status; the last two are expressions.
+    #[serde(rename = "status", skip_serializing_if = "Vec::is_empty")]
     pub statuses: Vec<(String, String, Option<String>)>,
     /// A path, and methods: whether there is a header, one that removes it, and one that adds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub inject: Option<[String; 4]>,
     /// Paths to `traceparent` and `tracestate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub extract: Option<[String; 2]>,
+}
+
+/// The whole text.
+#[derive(Deserialize)]
+struct Checked {
+    version: u64,
+    rules: Vec<RuleText>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u64,
 }
 
 /// Writes rules.
@@ -35,20 +55,8 @@ pub struct RuleText {
 pub fn write(rules: &[RuleText]) -> String {
     let rules: Vec<String> = rules
         .iter()
-        .map(|rule| {
-            json!({
-                "origin": rule.origin,
-                "methods": rule.methods,
-                "kind": rule.kind,
-                "adds_to": rule.adds_to,
-                "name": rule.name,
-                "attributes": rule.attributes,
-                "status": rule.statuses,
-                "inject": rule.inject,
-                "extract": rule.extract,
-            })
-            .to_string()
-        })
+        // Texts and lists of texts cannot fail.
+        .filter_map(|rule| serde_json::to_string(rule).ok())
         .collect();
     format!(
         "{{\"version\": {VERSION}, \"rules\": [\n{}\n]}}\n",
@@ -62,47 +70,23 @@ pub fn write(rules: &[RuleText]) -> String {
 ///
 /// That the text is none that [`write()`] has written, or the mistake of a rule.
 pub fn read(text: &str) -> Result<Vec<Rule>, String> {
-    let all: Value = serde_json::from_str(text).map_err(|error| {
-        format!("these are no checked rules, which `cargo clr rules` writes: {error}")
-    })?;
-    if all["version"] != VERSION {
-        return Err(format!(
-            "the rules are in the form {} and not {VERSION}: check them again by `cargo clr rules`",
-            all["version"]
-        ));
+    let checked: Checked =
+        serde_json::from_str(text).map_err(|error| match serde_json::from_str(text) {
+            Ok(Version { version }) if version != VERSION => of_version(version),
+            _ => format!("these are no checked rules, which `cargo clr rules` writes: {error}"),
+        })?;
+    if checked.version != VERSION {
+        return Err(of_version(checked.version));
     }
-    let rules = all["rules"].as_array().into_iter().flatten();
-    rules.map(rule).collect()
+    let rules = checked.rules.into_iter().map(|text| {
+        let origin = text.origin.clone();
+        Rule::read(text).map_err(|mistake| format!("{origin}: {mistake}"))
+    });
+    rules.collect()
 }
 
-fn rule(of: &Value) -> Result<Rule, String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let texts = |value: &Value| -> Vec<String> {
-        let all = value.as_array().into_iter().flatten();
-        all.map(|one| text(one).unwrap_or_default()).collect()
-    };
-    let list = |name: &str| of[name].as_array().into_iter().flatten();
-    let rule = RuleText {
-        origin: text(&of["origin"]).unwrap_or_default(),
-        methods: text(&of["methods"]).unwrap_or_default(),
-        kind: text(&of["kind"]),
-        adds_to: text(&of["adds_to"]),
-        name: text(&of["name"]),
-        attributes: list("attributes")
-            .map(|one| {
-                let name = text(&one[0]).unwrap_or_default();
-                (name, text(&one[1]), text(&one[2]).unwrap_or_default())
-            })
-            .collect(),
-        statuses: list("status")
-            .map(|one| {
-                let [code, condition] = [0, 1].map(|at| text(&one[at]).unwrap_or_default());
-                (code, condition, text(&one[2]))
-            })
-            .collect(),
-        inject: texts(&of["inject"]).try_into().ok(),
-        extract: texts(&of["extract"]).try_into().ok(),
-    };
-    let origin = rule.origin.clone();
-    Rule::read(rule).map_err(|mistake| format!("{origin}: {mistake}"))
+fn of_version(version: u64) -> String {
+    format!(
+        "the rules are in the form {version} and not {VERSION}: check them again by `cargo clr rules`"
+    )
 }
