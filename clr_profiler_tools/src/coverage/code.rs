@@ -1,7 +1,5 @@
 //! The instructions of a body with their ways in: by which edges control reaches each.
 
-use std::collections::HashMap;
-
 use clr_profiler::il::body::{HandlerKind, MethodBody};
 use clr_profiler::il::instruction::{InstructionId, Operand, Position};
 use clr_profiler::il::opcode::{FlowControl, Opcode};
@@ -35,8 +33,8 @@ impl Step {
 /// The instructions of a body as it was compiled.
 pub(super) struct Code {
     pub(super) steps: Vec<Step>,
-    /// The number of edges that lead to an offset, of those that have others than the instruction before.
-    ways: HashMap<u32, u32>,
+    /// The number of edges that lead to each instruction, without that of the instruction before.
+    ways: Vec<u32>,
     /// The offsets of handlers, and of filters.
     pub(super) entries: Vec<u32>,
 }
@@ -72,10 +70,12 @@ impl Code {
                 entries.extend(offset_of(body, start));
             }
         }
-        let mut ways = HashMap::new();
+        let mut ways = vec![0; steps.len()];
         let branches = steps.iter().flat_map(|step| &step.targets);
         for at in branches.chain(&entries) {
-            *ways.entry(*at).or_default() += 1;
+            if let Some(ways) = find(&steps, *at).and_then(|index| ways.get_mut(index)) {
+                *ways += 1;
+            }
         }
         Self {
             steps,
@@ -84,21 +84,21 @@ impl Code {
         }
     }
 
+    /// The number of edges to an instruction, without that of the instruction before.
+    fn ways(&self, index: usize) -> u32 {
+        self.ways.get(index).copied().unwrap_or_default()
+    }
+
     /// The index of the instruction at an offset.
     pub(super) fn find(&self, offset: u32) -> Option<usize> {
-        let found = self.steps.binary_search_by_key(&offset, |step| step.offset);
-        found.ok()
+        find(&self.steps, offset)
     }
 
     /// Whether there is one edge alone to an instruction.
     pub(super) fn has_one_way(&self, index: usize) -> bool {
-        let Some(step) = self.steps.get(index) else {
-            return false;
-        };
         let before = index.checked_sub(1).and_then(|at| self.steps.get(at));
         let falls = before.is_none_or(|before| !before.opcode.ends_block());
-        let others = self.ways.get(&step.offset).copied().unwrap_or_default();
-        others + u32::from(falls) == 1
+        self.ways(index) + u32::from(falls) == 1
     }
 
     /// Whether control never reaches an instruction, because a branch before it has a constant condition: debug builds keep such
@@ -108,8 +108,7 @@ impl Code {
             let Some(before) = at.checked_sub(1).and_then(|at| self.steps.get(at)) else {
                 return false;
             };
-            let step = self.steps.get(at);
-            if step.is_none_or(|step| self.ways.contains_key(&step.offset)) {
+            if self.ways(at) > 0 {
                 return false;
             }
             if before.opcode.ends_block() || before.is_conditional() {
@@ -159,11 +158,11 @@ impl Code {
     /// The instructions at which a basic block begins.
     pub(super) fn leaders(&self) -> impl Iterator<Item = &Step> {
         let steps = self.steps.iter().enumerate();
-        let leads = steps.filter(|(index, step)| {
+        let leads = steps.filter(|(index, _)| {
             let before = index.checked_sub(1).and_then(|at| self.steps.get(at));
             let follows_jump =
                 before.is_none_or(|before| before.opcode.ends_block() || before.is_conditional());
-            follows_jump || self.ways.contains_key(&step.offset)
+            follows_jump || self.ways(*index) > 0
         });
         leads.map(|(_, step)| step)
     }
@@ -179,6 +178,11 @@ impl Code {
 fn is_form_of(opcode: Opcode, name: &str) -> bool {
     let rest = opcode.mnemonic().strip_prefix(name);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The index of the instruction at an offset.
+fn find(steps: &[Step], offset: u32) -> Option<usize> {
+    steps.binary_search_by_key(&offset, |step| step.offset).ok()
 }
 
 fn offset_of(body: &MethodBody, position: Position) -> Option<u32> {

@@ -24,6 +24,7 @@
 //! ```
 
 mod adding;
+mod classes;
 mod code;
 mod contexts;
 mod edit;
@@ -32,6 +33,7 @@ mod hits;
 #[cfg(feature = "profilers")]
 mod machine;
 mod map;
+mod marks;
 mod module;
 pub mod report;
 mod totals;

@@ -1,24 +1,20 @@
 //! The methods of an assembly that are covered, and their names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
 use clr_metadata::pdb::{Pdb, PdbFile, SequencePoint};
-use clr_metadata::rows::{MethodSemanticsRow, ModuleRow};
+use clr_metadata::rows::ModuleRow;
 use clr_metadata::token::{MethodDef, Token, TypeDef, TypeToken};
-use clr_metadata::{Assembly, Error, HasCustomAttribute, HasSemantics, Metadata};
+use clr_metadata::{Assembly, Error, Metadata};
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeNames;
 
+use super::classes::Classes;
 use super::map::MethodMap;
-
-/// The attribute of code that no test is to cover.
-const EXCLUDE: &str = "System.Diagnostics.CodeAnalysis.ExcludeFromCodeCoverageAttribute";
-
-/// The attribute of code that the compiler has added.
-const GENERATED: &str = "System.Runtime.CompilerServices.CompilerGeneratedAttribute";
+use super::marks::Marks;
 
 /// How deep types and state machines are nested at most.
 pub(super) const DEPTH: usize = 32;
@@ -57,8 +53,10 @@ impl ModuleFiles {
             Ok(pdb) => Some(pdb.pdb()?),
             Err(_) => None,
         };
+        let marks = Marks::of(&assembly.metadata)?;
         Ok(CoveredModule {
-            excluded_accessors: excluded_accessors(&assembly.metadata)?,
+            classes: Classes::of(&assembly.metadata, &marks)?,
+            marks,
             assembly,
             pdb,
             without_pdb: self.pdb.as_ref().err().map(String::as_str),
@@ -72,8 +70,8 @@ pub struct CoveredModule<'a> {
     pub(super) assembly: Assembly<'a>,
     pdb: Option<Pdb<'a>>,
     without_pdb: Option<&'a str>,
-    /// The accessors of properties and events that are left out.
-    excluded_accessors: HashSet<MethodDef>,
+    marks: Marks,
+    classes: Classes,
 }
 
 /// The name of a method.
@@ -153,7 +151,8 @@ impl<'a> CoveredModule<'a> {
             None => None,
         };
         let is_seen = |points: &Vec<SequencePoint>| points.iter().any(|point| point.span.is_some());
-        if points.as_ref().is_some_and(|points| !is_seen(points)) || self.is_excluded(method)? {
+        let has_lines = points.as_ref().is_none_or(is_seen);
+        if !has_lines || self.marks.exclude_all() || self.is_excluded(method)? {
             return Ok(None);
         }
         let Ok(body) = MethodBody::decode(bytes) else {
@@ -190,38 +189,28 @@ impl<'a> CoveredModule<'a> {
     fn is_excluded(&self, method: MethodDef) -> Result<bool, Error> {
         let metadata = &self.assembly.metadata;
         let source = self.source_method(method);
-        let marked = |item: HasCustomAttribute| metadata.find_attribute(item, EXCLUDE).is_some();
-        for one in [method, source] {
-            if marked(one.into()) || self.excluded_accessors.contains(&one) {
+        let around = (source != method).then_some(source);
+        for one in [method].into_iter().chain(around) {
+            if self.marks.exclude(one) {
                 return Ok(true);
             }
-            let mut class = Some(metadata.method_owner(one)?);
-            for _ in 0..DEPTH {
-                let Some(of) = class else { break };
-                if marked(of.into()) {
-                    return Ok(true);
-                }
-                class = metadata.enclosing_type(of);
+            if self.classes.get(metadata.method_owner(one)?).is_excluded {
+                return Ok(true);
             }
-        }
-        let assembly = metadata.tokens::<clr_metadata::token::Assembly>().next();
-        if assembly.is_some_and(|assembly| marked(assembly.into())) {
-            return Ok(true);
         }
         Ok(source == method && (self.is_of_closure(method)? || self.is_of_record(method)?))
     }
 
     /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
     fn is_of_closure(&self, method: MethodDef) -> Result<bool, Error> {
-        let metadata = &self.assembly.metadata;
-        let class = metadata.method_owner(method)?;
-        Ok(metadata.type_name(class.into())?.name.starts_with('<'))
+        let class = self.assembly.metadata.method_owner(method)?;
+        Ok(self.classes.get(class).is_of_compiler)
     }
 
     /// Whether the compiler has made a method of the parameters of a record: the accessors of its properties.
     fn is_of_record(&self, method: MethodDef) -> Result<bool, Error> {
         let metadata = &self.assembly.metadata;
-        if metadata.find_attribute(method, GENERATED).is_none() {
+        if !self.marks.is_generated(method) {
             return Ok(false);
         }
         let class = metadata.method_owner(method)?;
@@ -292,6 +281,9 @@ impl<'a> CoveredModule<'a> {
         let mut name = metadata.member_name(method).ok()?;
         let mut kinds: &[u8] = b"bg";
         if !name.starts_with('<') {
+            if !self.classes.get(class).is_of_compiler {
+                return None;
+            }
             name = metadata.type_name(class.into()).ok()?.name;
             class = metadata.enclosing_type(class)?;
             kinds = b"d";
@@ -302,8 +294,8 @@ impl<'a> CoveredModule<'a> {
         }
         // Closures are types of the compiler in the type of the source.
         for _ in 0..DEPTH {
-            let is_generated = metadata.type_name(class.into()).ok()?.name.starts_with('<');
-            match metadata.enclosing_type(class).filter(|_| is_generated) {
+            let is_of_compiler = self.classes.get(class).is_of_compiler;
+            match metadata.enclosing_type(class).filter(|_| is_of_compiler) {
                 Some(outer) => class = outer,
                 None => break,
             }
@@ -368,21 +360,6 @@ impl<'a> CoveredModule<'a> {
             .filter_map(|document| Some((document.token(), document.name().ok()?)))
             .collect()
     }
-}
-
-fn excluded_accessors(metadata: &Metadata<'_>) -> Result<HashSet<MethodDef>, Error> {
-    let mut accessors = HashSet::new();
-    for row in metadata.rows::<MethodSemanticsRow>() {
-        let row = row?;
-        let item: HasCustomAttribute = match row.association {
-            HasSemantics::Property(property) => property.into(),
-            HasSemantics::Event(event) => event.into(),
-        };
-        if metadata.find_attribute(item, EXCLUDE).is_some() {
-            accessors.insert(row.method);
-        }
-    }
-    Ok(accessors)
 }
 
 /// A name of the metadata as in source: without the numbers of generic parameters.

@@ -1,0 +1,45 @@
+//! Facts of types that each of their methods needs.
+
+use clr_metadata::token::TypeDef;
+use clr_metadata::{Error, Metadata};
+
+use super::marks::Marks;
+use super::module::DEPTH;
+
+/// The types of an assembly, by their rows.
+#[derive(Debug)]
+pub(super) struct Classes(Vec<Class>);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Class {
+    /// Whether it, or a type around it, is left out by an attribute.
+    pub(super) is_excluded: bool,
+    /// Whether the compiler has named it.
+    pub(super) is_of_compiler: bool,
+}
+
+impl Classes {
+    pub(super) fn of(metadata: &Metadata<'_>, marks: &Marks) -> Result<Self, Error> {
+        let classes = metadata.tokens::<TypeDef>().map(|class| {
+            let mut around = Some(class);
+            let mut is_excluded = false;
+            for _ in 0..DEPTH {
+                let Some(one) = around else { break };
+                is_excluded |= marks.exclude(one);
+                around = metadata.enclosing_type(one);
+            }
+            let name = metadata.type_name(class.into())?.name;
+            Ok(Class {
+                is_excluded,
+                is_of_compiler: name.starts_with('<'),
+            })
+        });
+        classes.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(super) fn get(&self, class: TypeDef) -> Class {
+        let index = (class.row() as usize).checked_sub(1);
+        let class = index.and_then(|index| self.0.get(index));
+        class.copied().unwrap_or_default()
+    }
+}
