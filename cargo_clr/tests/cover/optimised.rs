@@ -2,7 +2,7 @@
 
 use clr_profiler_tests::{Folder, runtimes};
 
-use super::truth::{cover, differences, marked, measured};
+use super::truth::{WAYS, cover_with, differences, marked, measured};
 use crate::command::text;
 use crate::compiled::compile;
 
@@ -18,10 +18,16 @@ fn is_measured_as_marked(name: &str, code: &str, absent: &[&str], continued: &[(
         line.rsplit_once("//").map_or("", |(code, _)| code.trim())
     };
     for runtime in runtimes() {
-        println!("on {}", runtime.name);
-        let folder = Folder::new();
-        cover(runtime, program.path(), &folder, &[], &[]);
-        let measured = measured(&text(&folder, "cover.lcov"), &source);
+        let measure = |variables| {
+            println!("on {} with {variables:?}", runtime.name);
+            let folder = Folder::new();
+            cover_with(variables, runtime, program.path(), &folder, (&[], &[]));
+            measured(&text(&folder, "cover.lcov"), &source)
+        };
+        let [measured, others @ ..] = WAYS.map(measure);
+        for other in others {
+            assert_eq!(other, measured);
+        }
         let mut truth = marked(code);
         let gone: Vec<u32> = truth
             .keys()

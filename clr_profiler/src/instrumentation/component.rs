@@ -45,7 +45,7 @@ impl Component for Instrumentation {
                 )));
             }
         }
-        if self.description.is_at_load {
+        if self.description.at_load.is_some() {
             let conflict = match self.description.helpers().next() {
                 Some(_) => Some("a helper is not loaded when the bodies of a module are set"),
                 None => self
@@ -176,7 +176,16 @@ impl Component for Instrumentation {
         if !shared.selects(&callee)? {
             return Ok(true);
         }
-        Ok(lock(&shared.table).may_be_inlined((callee.module(), callee.token())))
+        let key = (callee.module(), callee.token());
+        let (may_be_inlined, is_first_use) = {
+            let table = lock(&shared.table);
+            (table.may_be_inlined(key), table.is_first_use(key))
+        };
+        // The JIT may have its IL already: the next copy has the new one.
+        if is_first_use {
+            shared.rewrite_early(key);
+        }
+        Ok(may_be_inlined)
     }
 
     fn jit_compilation_started(

@@ -390,8 +390,15 @@ impl Instrumentation {
     ///
     /// Attaching fails with a [helper](Self::helper), which is not loaded at that time, and if it is
     /// [switchable](Self::switchable): ReJIT does not change copies.
-    pub fn at_module_load(mut self) -> Self {
-        self.description.is_at_load = true;
+    pub fn at_module_load(self) -> Self {
+        self.at_module_load_up_to(usize::MAX)
+    }
+
+    /// As [`at_module_load`](Self::at_module_load), for modules with at most this number of selected methods. In larger ones, of which a
+    /// run may call few, the body of a method is set when it is first compiled, or when the JIT first asks whether to inline it:
+    /// this first copy is refused, later ones have the new IL.
+    pub fn at_module_load_up_to(mut self, methods: usize) -> Self {
+        self.description.at_load = Some(methods);
         self
     }
 

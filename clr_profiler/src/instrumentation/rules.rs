@@ -36,8 +36,8 @@ pub(super) struct Description {
     /// The methods whose calls are changed.
     pub(super) callees: Vec<Arc<MethodPatterns>>,
     pub(super) is_switchable: bool,
-    /// Whether bodies are set when modules are loaded.
-    pub(super) is_at_load: bool,
+    /// The number of selected methods of a module up to which their bodies are set when it is loaded.
+    pub(super) at_load: Option<usize>,
     /// Whether patterns without an assembly reach those of .NET.
     pub(super) has_framework: bool,
     /// The mistake in the first bad pattern.
@@ -298,10 +298,9 @@ impl Description {
             return false;
         }
         let needs_name = self.needs_name(is_framework(name));
-        self.all_patterns().any(|pattern| {
-            !pattern.is_exclusion()
-                && (!needs_name || pattern.assembly().is_some())
-                && pattern.matches_assembly(name)
+        self.rules.iter().any(|rule| match needs_name {
+            true => rule.patterns.names_assembly(name),
+            false => rule.patterns.matches_assembly(name),
         })
     }
 

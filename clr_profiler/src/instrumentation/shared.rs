@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
 use super::rules::{Description, RuleIndex};
 use super::search;
-use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table};
+use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table, Timing};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ModuleId};
 use crate::info::function_control::FunctionControl;
@@ -172,14 +172,12 @@ impl Shared {
         let is_dynamic = flags.contains(ModuleFlags::DYNAMIC);
         let is_framework = is_framework(&assembly);
         let is_by_rejit = is_loaded || is_precompiled && self.is_attached;
-        let is_at_load = description.is_at_load && !self.is_attached && !is_dynamic;
         let entry = Module {
             assembly: assembly.clone(),
             is_framework,
             is_dynamic,
             is_precompiled,
             is_collectible: flags.contains(ModuleFlags::COLLECTIBLE),
-            is_at_load,
             // Of precompiled code, an attached profiler hears nothing.
             is_by_rejit,
             ..Module::default()
@@ -233,8 +231,14 @@ impl Shared {
             && found
                 .iter()
                 .any(|(_, rules)| description.refers_to_helper(rules, assembly == CORE_LIBRARY));
-        let rejits = lock(&self.table).add_methods(module, found, inliners);
-        if is_at_load {
+        let timing = match description.at_load {
+            Some(_) if self.is_attached || is_dynamic => Timing::Compilation,
+            Some(most) if found.len() <= most => Timing::Load,
+            Some(_) => Timing::FirstUse,
+            None => Timing::Compilation,
+        };
+        let rejits = lock(&self.table).add_methods(module, found, inliners, timing);
+        if timing == Timing::Load {
             for method in methods {
                 self.rewrite_early((module, method));
             }
@@ -280,7 +284,7 @@ impl Shared {
 
     /// Sets the body of a method before the callback of its compilation: when its module is loaded, or when the ReJIT of another
     /// component or profiler compiles it first.
-    fn rewrite_early(&self, key: MethodKey) {
+    pub(super) fn rewrite_early(&self, key: MethodKey) {
         let rules: Option<Rules> = lock(&self.table).begin_early(key);
         let Some(rules) = rules else {
             return;

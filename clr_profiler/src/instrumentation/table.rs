@@ -56,11 +56,22 @@ pub(super) struct Module {
     pub(super) is_collectible: bool,
     /// Whether each precompiled code of the module may have copies of the selected methods.
     pub(super) is_copied_anywhere: bool,
-    /// Whether all methods had their new IL before any code of the module was compiled.
-    pub(super) is_at_load: bool,
+    pub(super) timing: Timing,
     pub(super) rows: BTreeMap<MethodDef, Row>,
     /// Methods of a dynamic module that are not selected.
     pub(super) others: HashSet<MethodDef>,
+}
+
+/// When the bodies of a module are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Timing {
+    /// When methods are compiled, which are not inlined.
+    #[default]
+    Compilation,
+    /// Before any code of the module was compiled.
+    Load,
+    /// When a method is compiled, or would be inlined for the first time.
+    FirstUse,
 }
 
 pub(super) struct Row {
@@ -156,10 +167,12 @@ impl Table {
         id: ModuleId,
         methods: Vec<(MethodDef, Vec<RuleIndex>)>,
         inliners: Option<Vec<MethodKey>>,
+        timing: Timing,
     ) -> Vec<MethodKey> {
         let Some(module) = self.modules.get_mut(&id) else {
             return Vec::new();
         };
+        module.timing = timing;
         let rejits = module.is_by_rejit && !self.is_off;
         let keys = methods.iter().map(|(method, _)| (id, *method));
         let keys = if rejits { keys.collect() } else { Vec::new() };
@@ -269,10 +282,23 @@ impl Table {
         let module = self.modules.get(&id);
         module.is_some_and(|module| {
             let row = module.rows.get(&method);
-            module.is_at_load
+            let is_set = match module.timing {
+                Timing::Compilation => false,
+                Timing::Load => true,
+                Timing::FirstUse => row.is_some_and(|row| row.state != MethodState::NotCompiled),
+            };
+            is_set
                 || row.is_some_and(|row| row.is_given_back)
                 || self.removal == Removal::Done && row.is_none_or(|row| !row.is_kept)
         })
+    }
+
+    /// Whether the body of a method is set at its first use, which this is.
+    pub(super) fn is_first_use(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        let module = module.filter(|module| module.timing == Timing::FirstUse);
+        let row = module.and_then(|module| module.rows.get(&method));
+        row.is_some_and(|row| !row.is_edited)
     }
 
     /// The rules by which a method is edited that is being compiled; `None` if it is not edited now.

@@ -54,6 +54,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::helper",
     "Instrumentation::report",
     "Instrumentation::at_module_load",
+    "Instrumentation::at_module_load_up_to",
     "Instrumentation::switchable",
     "Instrumentation::uses",
     // A part of `CeeGen`'s calls.

@@ -10,7 +10,8 @@ fn table(module: Module) -> Table {
     assert!(table.begin_module(id, module));
     assert!(!table.begin_module(id, Module::default()));
     let methods = (1..=3).map(|row| (key(row).1, vec![row]));
-    table.add_methods(id, methods.collect(), Some(vec![key(7)]));
+    let inliners = Some(vec![key(7)]);
+    table.add_methods(id, methods.collect(), inliners, Timing::Compilation);
     table
 }
 
@@ -111,10 +112,13 @@ fn code_that_was_there_before_changes_by_rejit_alone() {
     let mut table = table(module);
     let id = ModuleId::from_runtime(8);
     let more = vec![(key(9).1, vec![0])];
-    assert_eq!(table.add_methods(id, more.clone(), None), [key(9)]);
+    assert_eq!(
+        table.add_methods(id, more.clone(), None, Timing::Compilation),
+        [key(9)]
+    );
     assert_eq!(table.begin(key(9)), None);
     assert_eq!(table.switch(false).revert.len(), 4);
-    assert_eq!(table.add_methods(id, more, None), []);
+    assert_eq!(table.add_methods(id, more, None, Timing::Compilation), []);
     assert_eq!(table.switch(true).request.len(), 4);
 }
 
@@ -125,7 +129,12 @@ fn precompiled_code_is_rejected_where_copies_are() {
         assert_eq!(table.rejects_code(key(row)), expected, "{row}");
     }
     assert!(!table.has_copies_in_instances());
-    table.add_methods(ModuleId::from_runtime(8), Vec::new(), None);
+    table.add_methods(
+        ModuleId::from_runtime(8),
+        Vec::new(),
+        None,
+        Timing::Compilation,
+    );
     assert!(table.rejects_code(key(4)) && table.has_copies_in_instances());
     table.forget(ModuleId::from_runtime(8));
     assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));

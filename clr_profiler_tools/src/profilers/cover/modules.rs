@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use clr_metadata::token::MethodDef;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
+use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
 
@@ -66,8 +67,8 @@ pub(super) struct Modules {
     settings: Settings,
     folder: PathBuf,
     kind: ProbeKind,
-    /// Whether the patterns of the user select modules; otherwise their PDBs do.
-    has_patterns: bool,
+    /// Those of the user, which select modules without PDBs by their names.
+    patterns: Option<Arc<MethodPatterns>>,
     files: AtomicU32,
     /// All modules, also those that are unloaded, if contexts are told apart.
     of_contexts: Option<Mutex<Vec<Arc<Module>>>>,
@@ -80,13 +81,14 @@ impl Modules {
         settings: &Settings,
         folder: PathBuf,
         kind: ProbeKind,
-        (has_patterns, has_contexts): (bool, bool),
+        patterns: Option<Arc<MethodPatterns>>,
+        has_contexts: bool,
     ) -> Self {
         Self {
             settings: settings.clone(),
             folder,
             kind,
-            has_patterns,
+            patterns,
             files: AtomicU32::new(0),
             of_contexts: has_contexts.then(Mutex::default),
             modules: RwLock::default(),
@@ -121,16 +123,25 @@ impl Modules {
         path: &Path,
         selected: &[MethodDef],
     ) -> Result<Vec<MethodDef>, String> {
+        let is_named = |name: &str| {
+            let patterns = self.patterns.as_ref();
+            patterns.is_some_and(|patterns| patterns.names_assembly(name))
+        };
         let files = match ModuleFiles::read(path) {
             Ok(files) => files,
             // Of an assembly from memory nothing is known.
-            Err(_) if !self.has_patterns => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+            Err(error) => {
+                let name = path.file_stem().unwrap_or_default();
+                return match is_named(&name.to_string_lossy()) {
+                    true => Err(error),
+                    false => Ok(Vec::new()),
+                };
+            }
         };
         let words = |error: clr_metadata::Error| error.to_string();
         let module = files.module().map_err(words)?;
         match module.without_pdb() {
-            Some(_) if !self.has_patterns => return Ok(Vec::new()),
+            Some(_) if !is_named(module.name().map_err(words)?) => return Ok(Vec::new()),
             Some(reason) => {
                 let path = path.display();
                 Session::say(
@@ -320,6 +331,20 @@ impl Modules {
             && let Some(state) = module.mapping.states.get(of.index)
         {
             state.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says which patterns have matched nothing, in a process of which something is covered: others may have other assemblies.
+    pub(super) fn say_unmatched(&self) {
+        if self.files.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let patterns = self.patterns.iter();
+        for pattern in patterns.flat_map(|patterns| patterns.unmatched()) {
+            Session::say(
+                &self.settings,
+                format_args!("the pattern `{pattern}` has matched no method"),
+            );
         }
     }
 

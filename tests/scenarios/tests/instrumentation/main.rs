@@ -84,7 +84,7 @@ impl Instruments {
                     instrumentation = instrumentation.uses([declared(console, "Beep", "void (")]);
                 }
             }
-            "small" | "small at load" => {
+            "small" | "small at load" | "small at first use" => {
                 instrumentation = instrumentation.edit(SMALL, |body, _| {
                     // With one byte more, .NET Core 3.1 would not inline them.
                     let text = body
@@ -96,7 +96,7 @@ impl Instruments {
                     Ok(())
                 });
             }
-            "removed" | "removed at load" | "off" => {
+            "removed" | "removed at load" | "removed at first use" | "off" => {
                 instrumentation = instrumentation.edit("Getters!Getters.Changed.*", |body, cx| {
                     // Longer than the original IL, so that an offset that is not mapped is in another line.
                     for _ in 0..20 {
@@ -120,6 +120,9 @@ impl Instruments {
         }
         if how.ends_with("at load") {
             instrumentation = instrumentation.at_module_load();
+        }
+        if how.ends_with("at first use") {
+            instrumentation = instrumentation.at_module_load_up_to(1);
         }
         if how == "switchable" || how == "off" {
             instrumentation = instrumentation.switchable();

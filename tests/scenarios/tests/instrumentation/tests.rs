@@ -146,6 +146,11 @@ fn methods_that_are_changed_at_load_are_inlined() {
             "small at load",
             "CallsFree;! CallsKept;! CallsBoth;CallsBoth;!",
         ),
+        // The first copy of each is refused.
+        (
+            "small at first use",
+            "Free;! Kept;! CallsBoth;CallsBoth;!",
+        ),
     ] {
         let scenario = Scenario::new("Inlines")
             .profiled_by::<Instruments>()
@@ -251,7 +256,7 @@ fn getters(how: &str) -> Scenario {
 
 #[test]
 fn changes_are_removed_with_the_next_tier_and_methods_inlined_again() {
-    for how in ["removed", "removed at load"] {
+    for how in ["removed", "removed at load", "removed at first use"] {
         getters(how).compare(|plain, profiled| {
             let log = &profiled.log;
             let [first, last] = plain.stdout.lines().collect::<Vec<_>>()[..] else {
