@@ -279,8 +279,13 @@ pub(crate) fn patterns(methods: &Methods) -> Result<Option<OsString>> {
         return Ok(None);
     };
     let Some(file) = text.strip_prefix('@') else {
-        MethodPatterns::parse(text)
+        let parsed = MethodPatterns::parse(text)
             .map_err(|error| Failure::usage(format!("The patterns `{text}`: {error}.")))?;
+        if parsed.is_empty() {
+            return Err(Failure::usage(format!(
+                "The patterns `{text}` select nothing: `-` leaves methods out. Begin with `**;` for all others."
+            )));
+        }
         return Ok(Some(text.into()));
     };
     let path = std::path::absolute(file).map_err(outcome::io("find", Path::new(file)))?;

@@ -518,7 +518,13 @@ impl fmt::Display for Error {
                 write!(f, "`{}` cannot be read: {source}.", path.display())
             }
             Self::Start { path, source } => {
-                write!(f, "`{}` cannot be started: {source}.", path.display())
+                write!(f, "`{}` cannot be started: {source}.", path.display())?;
+                match source.kind() {
+                    io::ErrorKind::NotFound if path.components().count() == 1 => {
+                        f.write_str(" No folder of PATH has a program of this name.")
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }

@@ -26,7 +26,7 @@ const MISSED: u8 = 3;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Covered are the assemblies with a PDB, and with --methods those of the patterns. The program, its output and its files stay as they \
+Covered are the assemblies with a PDB, and with --methods those of the patterns; without a PDB those whose name they have. The program, its output and its files stay as they \
 are; processes that it starts are measured, too.
 
 Examples:
@@ -106,14 +106,16 @@ pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
     .set("COVERAGE_CONTEXTS", contexts(options)?)
     .flag("COVERAGE_COUNTS", options.counts);
     tool.follows_children = true;
-    let nothing = match options.methods.methods {
-        Some(_) => "no method has matched the patterns, or its assembly was not loaded",
-        None => {
-            "no assembly with a PDB was loaded. Name assemblies without one by `--methods 'App!**'`"
+    let nothing = match &options.methods.methods {
+        Some(patterns) => {
+            format!("no method matches `{patterns}`, or its assembly was not loaded")
         }
+        None => "no assembly with a PDB was loaded. Build with `DebugType` portable or embedded, or have the IL blocks of assemblies \
+                 without one measured by `--methods 'App!**'`"
+            .to_owned(),
     };
     let report =
-        |status: &Status, code: u8| report(&folder.0, &outputs, (subject, nothing), status, code);
+        |status: &Status, code: u8| report(&folder.0, &outputs, (subject, &nothing), status, code);
     match subject.target.process {
         Some(process) => tool::attach_with(&tool, subject, process, &folder.0, |status| {
             report(status, 0).map(ExitCode::from)
@@ -158,7 +160,12 @@ fn report(
         return Ok(code);
     }
     let is_empty = coverage.files.is_empty() && coverage.blocks.is_empty();
-    if is_empty && !status.has_started() {
+    if is_empty && !status.has_started() && code != 0 && is_missed.is_empty() {
+        said.push(format!(
+            "nothing was measured: the program ended with {code} before the runtime loaded the tool. If it does not say why, `cargo clr \
+             doctor` does"
+        ));
+    } else if is_empty && !status.has_started() {
         said.push(
             "nothing was measured, because the runtime did not load the tool; `cargo clr doctor` says why"
                 .to_owned(),
@@ -196,7 +203,8 @@ fn tests(coverage: &Coverage) -> Option<String> {
     }
     let tests = coverage.contexts.keys().filter(|name| !name.is_empty());
     Some(match tests.count() {
-        0 => "no test has run: `--contexts '[Shop.MyFact] **'` is for attributes of your own"
+        0 => "no method with the attribute of a test has run: `--contexts` names other methods, by an attribute \
+              (`[MyFact] **`) or by name (`Shop.Tests!Shop.Checks.*`)"
             .to_owned(),
         number => format!("the hits of {number} tests are told apart"),
     })

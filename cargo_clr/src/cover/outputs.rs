@@ -143,6 +143,16 @@ impl Outputs {
     /// The thresholds that are missed, in words.
     pub(super) fn misses(&self, coverage: &Coverage) -> Vec<String> {
         let shares = coverage.shares();
+        // A share of nothing is none that anybody wanted.
+        if shares.lines.all == 0 {
+            let missed = self.thresholds.iter().map(|threshold| {
+                let (percent, kind) = (threshold.percent, threshold.kind.name());
+                format!(
+                    "no line was measured, so that the threshold of {percent} % of {kind} is missed"
+                )
+            });
+            return missed.collect();
+        }
         let missed = self.thresholds.iter().filter_map(|threshold| {
             let share = threshold.kind.of(shares);
             (share.rate() * 100.0 < threshold.percent).then(|| {
@@ -162,7 +172,11 @@ impl Outputs {
         let mut text = report::summary(coverage);
         for (path, format) in &self.files {
             let size = fs::metadata(path).map_or(0, |about| about.len());
-            let (path, size, how) = (path.display(), size_in_words(size), format.readers());
+            let how = match coverage.shares().lines.all {
+                0 if *format != Format::Json => "it has no lines",
+                _ => format.readers(),
+            };
+            let (path, size) = (path.display(), size_in_words(size));
             text += &format!("cover: wrote `{path}` ({size}); {how}\n");
         }
         if let Some(folder) = &self.html {

@@ -34,7 +34,10 @@ pub(super) fn read(folder: &Path) -> Result<(Coverage, Vec<String>)> {
     for (process, of) in &contexts {
         let reason = match of.state {
             ContextsState::Separate => continue,
-            ContextsState::Parallel => "tests ran at the same time",
+            ContextsState::Parallel => {
+                "tests ran at the same time, or one that `--contexts` selects called others on another thread (leave it out: \
+                 `; -Shop.Tests!Shop.Program.Main`)"
+            }
             ContextsState::Incomplete => "the hits of a test could not be written",
         };
         problems.push(format!(

@@ -86,6 +86,47 @@ static class Program
         return first > 0 && second / first > 1; //+ 1/2
     } //+
 
+    static int And(int first, int second)
+    { //+
+        if (first > 0 && second > 0) //+ 3/4
+            return 1; //-
+
+        return 0; //+
+    } //+
+
+    static int Or(int first, int second)
+    { //+
+        if (first > 0 || second > 0) //+ 3/4
+            return 1; //+
+
+        return 0; //-
+    } //+
+
+    static int Until(string word)
+    { //+
+        int index = 0; //+
+        while (index < word.Length && word[index] != 'x') //+ 3/4
+            index++; //+
+
+        return index; //+
+    } //+
+
+    static int Not(int first, int second)
+    { //+
+        if (!(first > 0 && second > 0)) //+ 3/4
+            return 1; //+
+
+        return 0; //-
+    } //+
+
+    static int Range(int number)
+    { //+
+        if (number is > 3 and < 9) //+ 3/4
+            return 1; //-
+
+        return 0; //+
+    } //+
+
     static int Property { get; set; } = 7; //+
 
     static int Main()
@@ -97,6 +138,11 @@ static class Program
         Console.WriteLine(Middle(1)); //+
         Console.WriteLine(Assigned("a") + Assigned("bb")); //+
         Console.WriteLine(Both(0, 1)); //+
+        Console.WriteLine(And(0, 1) + And(1, 0)); //+
+        Console.WriteLine(Or(1, 0) + Or(0, 1)); //+
+        Console.WriteLine(Until("abx")); //+
+        Console.WriteLine(Not(0, 1) + Not(1, 0)); //+
+        Console.WriteLine(Range(1) + Range(9)); //+
         Console.WriteLine(Property); //+
         return 7; //+
     } //+

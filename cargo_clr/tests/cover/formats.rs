@@ -61,7 +61,7 @@ fn each_format_has_the_same_lines() {
     assert_eq!(summary["branches"]["covered"], reached);
     assert_eq!(summary["branches"]["all"], all);
     // `Never` and the setter of `Property` have not run.
-    assert_eq!(summary["methods"]["all"], 11);
+    assert_eq!(summary["methods"]["all"], 16);
 
     let cobertura = text(&folder, "cover.xml");
     for part in [

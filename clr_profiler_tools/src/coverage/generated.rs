@@ -36,8 +36,12 @@ fn is_known(code: &Code, index: usize, name: &impl Fn(Token) -> Option<String>) 
     // In a debug build by way of a local.
     let is_stored = before(1).is_some_and(|step| step.loads.is_some())
         && before(2).and_then(|step| step.stores) == before(1).and_then(|step| step.loads)
-        && code.has_one_way(index - 1);
-    if is_constant(1) && !has_two_operands(code, index) || is_stored && is_constant(3) {
+        && code.has_one_way(index - 1)
+        // The values of `a && b` come from two places: the last of them is a constant.
+        && code.has_one_way(index - 2);
+    let is_constant_alone =
+        is_constant(1) && !has_two_operands(code, index) && code.has_one_way(index);
+    if is_constant_alone || is_stored && is_constant(3) {
         return true;
     }
     match opcode(1) {

@@ -32,6 +32,7 @@ pub fn html(coverage: &Coverage, folder: &Path) -> io::Result<()> {
         let _ = write_row(&mut rows, Some(&page), name, file.shares());
         fs::write(folder.join(&page), file_page(path, file))?;
     }
+    remove_others(folder, coverage.files.len());
     let mut assemblies = String::new();
     for (name, shares) in coverage.assemblies() {
         let _ = write_row(&mut assemblies, None, name, shares);
@@ -44,6 +45,17 @@ pub fn html(coverage: &Coverage, folder: &Path) -> io::Result<()> {
         table("file", &rows)
     );
     fs::write(folder.join("index.html"), page("Coverage", &content))
+}
+
+/// Removes the pages of an earlier report that had more files.
+fn remove_others(folder: &Path, first: usize) {
+    for number in first.. {
+        let path = folder.join(format!("{number}.html"));
+        let is_ours = fs::read_to_string(&path).is_ok_and(|text| text.contains(SOURCE_HEAD));
+        if !is_ours || fs::remove_file(&path).is_err() {
+            return;
+        }
+    }
 }
 
 fn page(title: &str, content: &str) -> String {
@@ -154,7 +166,10 @@ fn write_line(rows: &mut String, file: &FileCoverage, line: u32, text: &str) {
     let hits = hits.map(u64::to_string).unwrap_or_default();
     let outcomes = match branches.all {
         0 => String::new(),
-        all => format!("{}/{all}", branches.covered),
+        all => {
+            let marks: Vec<String> = file.branches_at(line).map(|of| marks(of)).collect();
+            format!("{}/{all} {}", branches.covered, marks.join(" "))
+        }
     };
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -165,10 +180,35 @@ fn write_line(rows: &mut String, file: &FileCoverage, line: u32, text: &str) {
     );
 }
 
+/// The outcomes of a branch: the targets of its jump, then the code that follows.
+fn marks(outcomes: &[u64]) -> String {
+    let marks: Vec<&str> = outcomes
+        .iter()
+        .map(|hits| if *hits > 0 { "+" } else { "-" })
+        .collect();
+    format!("[{}]", marks.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::coverage::report::tests::sample;
+
+    #[test]
+    fn pages_of_an_earlier_report_are_removed() {
+        let folder = std::env::temp_dir().join(format!("coverage-pages-{}", std::process::id()));
+        let mut coverage = sample();
+        html(&coverage, &folder).unwrap();
+        let count = coverage.files.len();
+        let last = |number: usize| folder.join(format!("{number}.html"));
+        assert!(last(count - 1).exists());
+        fs::write(last(count), "of somebody else").unwrap();
+        coverage.files.pop_last();
+        html(&coverage, &folder).unwrap();
+        let exist = [count - 2, count - 1, count].map(|number| last(number).exists());
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(exist, [true, false, true]);
+    }
 
     #[test]
     fn the_common_folder_ends_with_a_separator() {

@@ -57,8 +57,10 @@ fn write_file(text: &mut String, test: &str, path: &str, file: &FileCoverage) ->
     for line in file.lines.keys() {
         let is_hit = file.lines.get(line).is_some_and(|hits| *hits > 0);
         for (block, outcomes) in file.branches_at(*line).enumerate() {
+            // Of a line that another context began.
+            let is_evaluated = is_hit || outcomes.iter().any(|hits| *hits > 0);
             for (branch, hits) in outcomes.iter().enumerate() {
-                match is_hit {
+                match is_evaluated {
                     true => writeln!(text, "BRDA:{line},{block},{branch},{hits}")?,
                     // Its condition was never evaluated.
                     false => writeln!(text, "BRDA:{line},{block},{branch},-")?,
