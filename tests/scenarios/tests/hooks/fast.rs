@@ -53,7 +53,8 @@ fn write_down(functions: &HookedFunctions<Calls>) {
     lines.iter().for_each(log::line);
 }
 
-/// Overwrites every register that a C function may change: the stub has to preserve the others.
+/// Overwrites every register that a C function may change, and those that only the functions of Unix may: the stub has to preserve
+/// the others.
 #[inline(always)]
 fn spoil_registers() {
     #[cfg(target_arch = "x86_64")]
@@ -85,6 +86,22 @@ fn spoil_registers() {
             "pcmpeqd xmm13, xmm13",
             "pcmpeqd xmm14, xmm14",
             "pcmpeqd xmm15, xmm15",
+            // On Windows `esi`, `edi` and some vectors belong to the caller.
+            clobber_abi("sysv64"),
+            options(nostack, nomem),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: nothing but registers is changed, and all of them are declared.
+    unsafe {
+        std::arch::asm!(
+            "mov x0, #0x5a5a",
+            ".irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17",
+            "mov x\\n, x0",
+            ".endr",
+            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            "movi v\\n\\().16b, #255",
+            ".endr",
             clobber_abi("C"),
             options(nostack, nomem),
         );

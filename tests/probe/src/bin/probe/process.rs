@@ -134,8 +134,10 @@ pub(crate) fn run(job: Job<'_>, calls: &BTreeSet<String>) -> Left {
         journal.starts_with(plan::LOADED),
         "the profiler was not loaded: {diagnostics}"
     );
+    // Calls of `Setup` ask for events that an attached profiler cannot have: the library refuses the attach.
+    let is_refused = attaches && diagnostics.contains("SetEventMask2 was not called");
     assert!(
-        !diagnostics.contains("does not run"),
+        is_refused || !diagnostics.contains("does not run"),
         "{}: {diagnostics}",
         job.moment
     );
