@@ -274,7 +274,7 @@ impl Counts {
 const INTRODUCTION: &str = "\
 # The result of every safe call, everywhere
 
-`.ci/full probes` writes this file, each day the rows of a sixth of the moments. `tests/probe` is a profiler without `unsafe` that makes every safe call in every
+`.ci/full probes` writes this file, each day the rows of a twelfth of the moments. `tests/probe` is a profiler without `unsafe` that makes every safe call in every
 callback and moment, with these ids:
 
 - *own*: those that the callback passes, and if it passes none, kept valid ones;
