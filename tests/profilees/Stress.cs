@@ -175,7 +175,9 @@ namespace Stress
         private static bool Load(int n)
         {
             WeakReference loaded = Use(n);
-            for (int i = 0; loaded.IsAlive && i < 100; i++)
+            // Threads that compile may keep it alive for a while, longer on a busy machine.
+            var clock = Stopwatch.StartNew();
+            while (loaded.IsAlive && clock.ElapsedMilliseconds < 30000)
             {
                 GC.Collect();
                 GC.WaitForPendingFinalizers();
