@@ -281,11 +281,7 @@ pub(crate) fn patterns(methods: &Methods) -> Result<Option<OsString>> {
     let Some(file) = text.strip_prefix('@') else {
         let parsed = MethodPatterns::parse(text)
             .map_err(|error| Failure::usage(format!("The patterns `{text}`: {error}.")))?;
-        if parsed.is_empty() {
-            return Err(Failure::usage(format!(
-                "The patterns `{text}` select nothing: `-` leaves methods out. Begin with `**;` for all others."
-            )));
-        }
+        selects(&parsed, &format!("The patterns `{text}`"))?;
         return Ok(Some(text.into()));
     };
     let path = std::path::absolute(file).map_err(outcome::io("find", Path::new(file)))?;
@@ -295,13 +291,24 @@ pub(crate) fn patterns(methods: &Methods) -> Result<Option<OsString>> {
             path.display()
         ))
     })?;
-    MethodPatterns::parse(&content).map_err(|error| {
+    let parsed = MethodPatterns::parse(&content).map_err(|error| {
         let (line, column, problem) = (error.line(), error.column(), error.kind());
         Failure::usage(format!("{file}:{line}:{column}: {problem}."))
     })?;
+    selects(&parsed, &format!("The patterns in `{file}`"))?;
     let mut text = OsString::from("@");
     text.push(path);
     Ok(Some(text))
+}
+
+/// Refuses patterns that no method can match.
+fn selects(patterns: &MethodPatterns, subject: &str) -> Result<()> {
+    match patterns.is_empty() {
+        true => Err(Failure::usage(format!(
+            "{subject} select nothing: `-` leaves methods out. Begin with `**;` for all others."
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// The line and the column of the first mistake in a file of faults, and the mistake.

@@ -26,8 +26,8 @@ const MISSED: u8 = 3;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Covered are the assemblies with a PDB, and with --methods those of the patterns; without a PDB those whose name they have. The program, its output and its files stay as they \
-are; processes that it starts are measured, too.
+Covered are the assemblies with a PDB, and with --methods those of the patterns, also without a PDB if a pattern has the name of the \
+assembly. The program, its output and its files stay as they are; processes that it starts are measured, too.
 
 Examples:
   cargo clr cover -o cover.lcov -- App.dll
@@ -150,19 +150,20 @@ fn report(
     said.extend(problems);
     said.extend(located(&mut coverage));
     said.extend(tests(&coverage));
-    let is_missed = outputs.misses(&coverage);
-    let code = match (code, is_missed.is_empty()) {
+    let missed = outputs.misses(&coverage);
+    let ended = code;
+    let code = match (ended, missed.is_empty()) {
         (0, false) => MISSED,
-        _ => code,
+        _ => ended,
     };
     if let Some(error) = status.error() {
         say(&[format!("the tool could not start: {error}")]);
         return Ok(code);
     }
     let is_empty = coverage.files.is_empty() && coverage.blocks.is_empty();
-    if is_empty && !status.has_started() && code != 0 && is_missed.is_empty() {
+    if is_empty && !status.has_started() && ended != 0 {
         said.push(format!(
-            "nothing was measured: the program ended with {code} before the runtime loaded the tool. If it does not say why, `cargo clr \
+            "nothing was measured: the program ended with {ended} before the runtime loaded the tool. If it does not say why, `cargo clr \
              doctor` does"
         ));
     } else if is_empty && !status.has_started() {
@@ -176,7 +177,7 @@ fn report(
         said.push("nothing was measured".to_owned());
     }
     outputs.write(&coverage)?;
-    said.extend(is_missed);
+    said.extend(missed);
     let stays = status.stays_loaded();
     said.extend(stays.map(|reason| format!("the tool stays loaded in the process{reason}")));
     if subject.json.json {

@@ -170,11 +170,12 @@ impl Outputs {
     /// The summary for a terminal, and where the reports are.
     pub(super) fn table(&self, coverage: &Coverage) -> String {
         let mut text = report::summary(coverage);
+        let has_lines = coverage.shares().lines.all > 0;
         for (path, format) in &self.files {
             let size = fs::metadata(path).map_or(0, |about| about.len());
-            let how = match coverage.shares().lines.all {
-                0 if *format != Format::Json => "it has no lines",
-                _ => format.readers(),
+            let how = match has_lines || *format == Format::Json {
+                true => format.readers(),
+                false => "it has no lines",
             };
             let (path, size) = (path.display(), size_in_words(size));
             text += &format!("cover: wrote `{path}` ({size}); {how}\n");

@@ -207,10 +207,10 @@ impl Component for Instrumentation {
             let rules = table.begin(key);
             (rules, table.was_set_before(key))
         };
-        if was_set_before {
-            method.set_offset_map();
-        }
         let Some(rules) = rules else {
+            if was_set_before {
+                method.set_offset_map();
+            }
             return Ok(());
         };
         let mut name = None;
@@ -218,6 +218,10 @@ impl Component for Instrumentation {
             name = Some(cx.full_name().into());
             shared.description.apply(&rules, body, cx)
         });
+        // Another thread may have been setting it before, which this one has waited for.
+        if was_set_before {
+            method.set_offset_map();
+        }
         // Other threads and instances find the work done.
         let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
         if is_first {

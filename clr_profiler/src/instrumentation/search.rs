@@ -42,22 +42,22 @@ impl<'d> Types<'d> {
         types
     }
 
-    /// Whether methods of a type can be selected.
-    fn reach(&self, metadata: &Metadata<'_>, class: TypeDef) -> Result<bool> {
-        if self.others.len() >= MANY {
-            return Ok(true);
-        }
+    /// The path of a type, if methods of it can be selected.
+    fn reach(&self, metadata: &Metadata<'_>, class: TypeDef) -> Result<Option<String>> {
         // The name alone is read faster than the path, which is needed for wildcards.
         if self.others.is_empty() {
             let name = metadata.type_def_props(class)?.name;
             if !self.named.contains_key(own_name(&name)) {
-                return Ok(false);
+                return Ok(None);
             }
         }
         let path = type_path(metadata, class)?;
-        let named = self.named.get(own_name(&path));
-        let mut patterns = named.into_iter().flatten().chain(&self.others);
-        Ok(patterns.any(|pattern| pattern.matches_type(&path)))
+        let is_reached = self.others.len() >= MANY || {
+            let named = self.named.get(own_name(&path));
+            let mut patterns = named.into_iter().flatten().chain(&self.others);
+            patterns.any(|pattern| pattern.matches_type(&path))
+        };
+        Ok(is_reached.then_some(path))
     }
 }
 
@@ -76,12 +76,12 @@ pub(super) fn find(
     let mut found = Vec::new();
     for class in metadata.type_defs().chain(global) {
         let class = class?;
-        if !types.reach(&metadata, class)? {
+        let Some(path) = types.reach(&metadata, class)? else {
             continue;
-        }
+        };
         let known = Known {
             assembly: Some(Rc::clone(&assembly)),
-            class: Some(type_path(&metadata, class)?.into()),
+            class: Some(path.into()),
         };
         for token in metadata.methods(class) {
             let token = token?;

@@ -231,8 +231,8 @@ impl Shared {
             && found
                 .iter()
                 .any(|(_, rules)| description.refers_to_helper(rules, assembly == CORE_LIBRARY));
-        let timing = match description.at_load {
-            Some(_) if self.is_attached || is_dynamic => Timing::Compilation,
+        let at_load = description.at_load;
+        let timing = match at_load.filter(|_| !self.is_attached && !is_dynamic) {
             Some(most) if found.len() <= most => Timing::Load,
             Some(_) => Timing::FirstUse,
             None => Timing::Compilation,

@@ -59,10 +59,13 @@ pub(super) fn find(
     types: &mut Types,
 ) -> Result<Vec<MethodDef>> {
     let metadata = info.module_metadata(module)?;
-    if pattern.assembly().is_some()
-        && !pattern.matches_assembly(&assembly_name(info, module, &metadata)?)
-    {
-        return Ok(Vec::new());
+    let mut assembly = None;
+    if pattern.assembly().is_some() {
+        let name = assembly_name(info, module, &metadata)?;
+        if !pattern.matches_assembly(&name) {
+            return Ok(Vec::new());
+        }
+        assembly = Some(name.into());
     }
     let mut found = Vec::new();
     for class in types.candidates(&metadata, module, pattern)? {
@@ -71,8 +74,8 @@ pub(super) fn find(
             continue;
         }
         let known = Known {
+            assembly: assembly.clone(),
             class: Some(path.into()),
-            ..Known::default()
         };
         for token in metadata.methods(class) {
             let token = token?;

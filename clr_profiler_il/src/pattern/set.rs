@@ -61,8 +61,10 @@ impl Compiled {
     }
 
     fn assemblies(&self) -> &Assemblies {
-        let included = || self.patterns.iter().filter(|one| !one.is_exclusion);
-        self.assemblies.get_or_init(|| Assemblies::new(included()))
+        self.assemblies.get_or_init(|| {
+            let included = self.patterns.iter().filter(|one| !one.is_exclusion);
+            Assemblies::new(included)
+        })
     }
 }
 

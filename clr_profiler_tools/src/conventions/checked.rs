@@ -1,6 +1,7 @@
 //! The checked form of rules: JSON, which the command writes and the profiler reads.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::rule::Rule;
 
@@ -53,11 +54,7 @@ struct Version {
 /// Writes rules.
 #[must_use]
 pub fn write(rules: &[RuleText]) -> String {
-    let rules: Vec<String> = rules
-        .iter()
-        // Texts and lists of texts cannot fail.
-        .filter_map(|rule| serde_json::to_string(rule).ok())
-        .collect();
+    let rules: Vec<String> = rules.iter().map(|rule| json!(rule).to_string()).collect();
     format!(
         "{{\"version\": {VERSION}, \"rules\": [\n{}\n]}}\n",
         rules.join(",\n")

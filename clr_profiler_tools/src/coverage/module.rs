@@ -71,7 +71,7 @@ pub struct CoveredModule<'a> {
     pdb: Option<Pdb<'a>>,
     without_pdb: Option<&'a str>,
     marks: Marks,
-    classes: Classes,
+    pub(super) classes: Classes,
 }
 
 /// The name of a method.

@@ -21,7 +21,7 @@ use contexts::Recorder;
 use modules::Modules;
 
 /// The number of methods up to which all of a module get their probes when it is loaded, so that they may be inlined from the
-/// start on: that takes 0.1 s.
+/// start on.
 const AT_LOAD: usize = 4_000;
 
 /// The profiler. Its files are read by [`coverage`](crate::coverage).

@@ -86,7 +86,7 @@ fn spoil_registers() {
             "pcmpeqd xmm13, xmm13",
             "pcmpeqd xmm14, xmm14",
             "pcmpeqd xmm15, xmm15",
-            // On Windows `esi`, `edi` and some vectors belong to the caller.
+            // On Windows a function preserves `rsi`, `rdi` and `xmm6` to `xmm15`.
             clobber_abi("sysv64"),
             options(nostack, nomem),
         );
