@@ -103,12 +103,11 @@ pub(super) fn programs_of_others(runs: usize) {
             .display()
             .to_string();
         let launch = runtime.launch(&profilee("Compiler"), &[&compiler, &source]);
-        compare(
-            "the compiler",
-            "Microsoft.CodeAnalysis*!**",
-            runs,
-            launch.command().unwrap(),
-        );
+        let methods = "Microsoft.CodeAnalysis*!**";
+        compare("the compiler", methods, runs, launch.command().unwrap());
+        let mut at_load = launch.command().unwrap();
+        at_load.env("COVERAGE_AT_LOAD", "1000000");
+        compare("the compiler, all at load", methods, runs, at_load);
     }
 }
 

@@ -145,6 +145,14 @@ fn mistakes_on_the_command_line_start_nothing() {
             "percentage",
         ),
         (&["cover", "--methods", "A::B", "--", "App.dll"], "patterns"),
+        (
+            &["cover", "--methods", "-App!**", "--", "App.dll"],
+            "Begin with `**;`",
+        ),
+        (
+            &["cover", "--", "no-such-dotnet", "App.dll"],
+            "No folder of PATH",
+        ),
         (&["cover-merge"], "RUN"),
         (
             &["cover-merge", "-o", "a.lcov", "missing.json"],

@@ -7,7 +7,7 @@ use clr_profiler_tests::{Folder, Running, runtimes};
 use serde_json::Value;
 
 use super::truth::{cover, differences, marked, measured};
-use crate::command::{clr, stderr, text};
+use crate::command::{clr, clr_on, stderr, text};
 use crate::compiled::compile;
 
 const SERVES: &str = "\
@@ -148,10 +148,34 @@ fn without_a_pdb_methods_are_covered_by_blocks() {
         let own = methods.filter(|of| of["class"].as_str().unwrap().starts_with("Program"));
         assert_eq!(own.count(), 5, "{value}");
 
-        // Without patterns nothing of it is measured.
-        let covered = cover(runtime, program.path(), &folder, &[], &[]);
-        assert_eq!(stderr(&covered).matches("Blocks").count(), 0);
-        assert!(!text(&folder, "cover.lcov").contains("Blocks"));
+        // Without patterns nothing of it is measured, nor with patterns that do not name it.
+        for words in [&[][..], &["--methods", "**; -Other!**"]] {
+            let covered = cover(runtime, program.path(), &folder, words, &[]);
+            assert!(!text(&folder, "cover.lcov").contains("Blocks"));
+            let told = stderr(&covered);
+            assert!(
+                !told.contains("is covered by IL blocks") && !told.contains("`-Other"),
+                "{told}"
+            );
+        }
+
+        // A pattern is named that has matched nothing, and no line is no share of lines.
+        let lcov = folder.path("cover.lcov");
+        let words = ["cover", "--methods", "Blocks!**; -Other!**"];
+        let threshold = ["--threshold", "1", "-o", lcov.to_str().unwrap()];
+        let words = [&words[..], &threshold].concat();
+        let covered = clr_on(runtime, &words, program.path(), &[])
+            .output()
+            .unwrap();
+        let told = stderr(&covered);
+        assert_eq!(covered.status.code(), Some(3), "{told}");
+        for line in [
+            "the pattern `-Other!**` has matched no method",
+            "no line was measured, so that the threshold of 1 % of lines is missed",
+            "it has no lines",
+        ] {
+            assert_eq!(told.matches(line).count(), 1, "{line}: {told}");
+        }
     }
 }
 

@@ -108,6 +108,18 @@ fn a_list_is_read() {
         .collect();
     assert_eq!(excluded, [false, true, true]);
     assert!(patterns.matches_assembly("Shop") && !patterns.matches_assembly("Other"));
+    assert!(patterns.names_assembly("Shop") && !patterns.names_assembly("Other"));
+    // A pattern without an assembly matches all of them, and names none; an exclusion does neither.
+    for (text, matches, names) in [
+        ("**", true, false),
+        ("Sh*p!**; **", true, true),
+        ("Sh*p!**", true, true),
+        ("Other!**; -Shop!**", false, false),
+    ] {
+        let patterns = MethodPatterns::parse(text).unwrap();
+        assert_eq!(patterns.matches_assembly("Shop"), matches, "{text}");
+        assert_eq!(patterns.names_assembly("Shop"), names, "{text}");
+    }
     assert!(!patterns.is_empty());
     assert!(MethodPatterns::parse(" # nothing\n").unwrap().is_empty());
     assert!(MethodPatterns::parse("-A.B").unwrap().is_empty());

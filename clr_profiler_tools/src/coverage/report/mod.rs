@@ -97,6 +97,20 @@ mod tests {
     }
 
     #[test]
+    fn an_outcome_on_a_line_that_another_context_began_is_kept() {
+        let mut coverage = with_contexts();
+        let path = "/shop/src/A.cs";
+        let branches = coverage.files[path].branches.clone();
+        let test = coverage.contexts.get_mut("Shop.Tests.Sells(int)").unwrap();
+        test.get_mut(path).unwrap().branches = branches;
+        let text = super::lcov(&coverage);
+        let (_, of_test) = text.split_once("TN:Shop_Tests_Sells_int_\n").unwrap();
+        assert!(of_test.contains("DA:3,0\n"), "{text}");
+        let outcomes = "BRDA:3,0,0,0\nBRDA:3,0,1,2\n";
+        assert!(of_test.contains(outcomes), "{text}");
+    }
+
+    #[test]
     fn a_run_without_contexts_is_outside_of_all() {
         for is_first in [true, false] {
             let (mut first, mut second) = (with_contexts(), sample());
