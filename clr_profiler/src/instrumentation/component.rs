@@ -5,16 +5,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Instrumentation;
 use super::shared::Shared;
+use super::table::Begun;
 use crate::error::{Error, Hresult, Result};
 use crate::events::CallbackSet;
 use crate::ids::{FunctionId, ModuleId, RejitId};
-use crate::info::CorProfilerInfo2;
 use crate::info::function_control::FunctionControl;
+use crate::info::{CorProfilerInfo, CorProfilerInfo2};
 use crate::profiler::{Component, Setup};
 use crate::rejit::{Inliners, Rejit, RejitOptions};
-use crate::rewrite::{Rewritten, mistake};
+use crate::rewrite::{RewriteContext, Rewritten, mistake};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
+use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::token::MethodDef;
 
 impl Component for Instrumentation {
@@ -26,6 +28,9 @@ impl Component for Instrumentation {
             .with("jit_compilation_started");
         if self.shared.get().is_none_or(|shared| !shared.is_attached) {
             callbacks = callbacks.with("jit_cached_function_search_started");
+        }
+        if self.description.deferral.is_some() {
+            callbacks = callbacks.with("jit_compilation_finished");
         }
         match self.rejit.get() {
             Some(rejit) => callbacks.union(rejit.callbacks()),
@@ -55,6 +60,16 @@ impl Component for Instrumentation {
             };
             if let Some(conflict) = conflict {
                 return Err(Error::rule("Instrumentation::at_module_load", conflict));
+            }
+        }
+        if self.description.deferral.is_some() {
+            let has_load = self.description.at_load.is_some();
+            let has_load = has_load.then_some("bodies that are set at load cannot wait");
+            let is_switchable = self.description.is_switchable;
+            let switches =
+                is_switchable.then_some("ReJIT changes methods whether they wait or not");
+            if let Some(conflict) = has_load.or(switches) {
+                return Err(Error::rule("Instrumentation::defer", conflict));
             }
         }
         let is_attached = info.loaded().by_attach;
@@ -150,8 +165,11 @@ impl Component for Instrumentation {
             let is_rejected = table.rejects_code((facts.module, facts.token));
             (is_rejected, table.has_copies_in_instances())
         };
-        if is_rejected || !instances_matter {
-            return Ok(!is_rejected);
+        if is_rejected {
+            return Ok(shared.keeps_code((facts.module, facts.token)));
+        }
+        if !instances_matter {
+            return Ok(true);
         }
         // Instances over a module's types were compiled with it.
         let class = facts
@@ -177,6 +195,9 @@ impl Component for Instrumentation {
             return Ok(true);
         }
         let key = (callee.module(), callee.token());
+        if shared.defers(key) {
+            return Ok(true);
+        }
         let (may_be_inlined, is_first_use) = {
             let table = lock(&shared.table);
             (table.may_be_inlined(key), table.is_first_use(key))
@@ -202,22 +223,31 @@ impl Component for Instrumentation {
             return Ok(());
         }
         let key = (method.module(), method.token());
-        let (rules, was_set_before) = {
+        let is_deferred = shared.defers(key);
+        let (begun, was_set_before) = {
             let mut table = lock(&shared.table);
-            let rules = table.begin(key);
-            (rules, table.was_set_before(key))
+            let begun = table.begin_or_defer(key, is_deferred);
+            (begun, table.was_set_before(key))
         };
-        let Some(rules) = rules else {
-            if was_set_before {
-                method.set_offset_map();
+        let (rules, has_code) = match begun {
+            Some(Begun::First(rules)) => (rules, false),
+            Some(Begun::Again(rules)) => (rules, true),
+            None => {
+                if was_set_before {
+                    method.set_offset_map();
+                }
+                return Ok(());
             }
-            return Ok(());
         };
         let mut name = None;
-        let result = method.rewrite(|body, cx| {
+        let edit = |body: &mut MethodBody, cx: &mut RewriteContext<'_>| {
             name = Some(cx.full_name().into());
             shared.description.apply(&rules, body, cx)
-        });
+        };
+        let result = match has_code {
+            true => info.rewrite_method_again(key.0, key.1, edit),
+            false => method.rewrite(edit),
+        };
         // Another thread may have been setting it before, which this one has waited for.
         if was_set_before {
             method.set_offset_map();
@@ -234,6 +264,20 @@ impl Component for Instrumentation {
             }
             _ => Ok(()),
         }
+    }
+
+    fn jit_compilation_finished(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        if let Some(shared) = self.shared.get() {
+            let facts = info.function_info(function)?;
+            lock(&shared.table).compiled((facts.module, facts.token));
+        }
+        Ok(())
     }
 
     fn get_rejit_parameters(
@@ -291,7 +335,11 @@ impl Component for Instrumentation {
         if let Some(rejit) = self.rejit.get() {
             Component::shutdown(rejit, info)?;
         }
-        let outcomes = self.outcomes();
+        let outcomes = match (&self.shared.get(), self.rejit.get()) {
+            // The names of methods without a problem are not needed.
+            (Some(shared), None) => shared.outcomes_of(|row| row.problem.is_some()),
+            _ => self.outcomes(),
+        };
         let mut words = Vec::new();
         for (patterns, what, why) in [
             (&outcomes.patterns, "method", "the assembly was not loaded"),

@@ -402,6 +402,42 @@ impl Instrumentation {
         self
     }
 
+    /// Leaves methods alone that are compiled while `is_deferred` returns true, until they are compiled again.
+    ///
+    /// A change costs the more the more methods run once: each takes some time, and longer code takes longer to compile. This is for
+    /// changes that a program can do without at first. A method that is left alone keeps its precompiled code, and may be inlined.
+    /// It is changed when it is compiled for its next tier, after about thirty calls, if `is_deferred` returns false then.
+    /// That applies to the rules so far: methods that a later one selects do not wait.
+    ///
+    /// On .NET 7 and later a method with a loop that has waited is refused, because it
+    /// [may be in the loop](clr_profiler_il::edit::NotInstrumentable::MayBeInLoop) while it is compiled. Methods that are compiled once, and those that
+    /// ReJIT changes, do not wait.
+    ///
+    /// Attaching fails together with [`at_module_load`](Self::at_module_load) or [`switchable`](Self::switchable).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// use clr_profiler::il::fragment::Fragment;
+    /// use clr_profiler::instrumentation::Instrumentation;
+    ///
+    /// // The first thousand methods at once, others when they are called often.
+    /// let changed = Arc::new(AtomicUsize::new(0));
+    /// let counted = Arc::clone(&changed);
+    /// let instrumentation = Instrumentation::new()
+    ///     .edit("Shop.**", move |body, _| {
+    ///         counted.fetch_add(1, Ordering::Relaxed);
+    ///         body.prologue(Fragment::new().nop())?;
+    ///         Ok(())
+    ///     })
+    ///     .defer(move || changed.load(Ordering::Relaxed) > 1000);
+    /// ```
+    pub fn defer(mut self, is_deferred: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.description.let_wait(Arc::new(is_deferred));
+        self
+    }
+
     /// Allows [`off`](Self::off) and [`on`](Self::on), by ReJIT. An attached profiler has them without this call.
     pub fn switchable(mut self) -> Self {
         self.description.is_switchable = true;
@@ -515,7 +551,33 @@ impl Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Outcomes::default();
         };
-        let mut outcomes = shared.outcomes();
+        self.with_rejits(shared.outcomes())
+    }
+
+    /// The methods in a state: their number, and the outcomes of the first of them, at most `most`.
+    ///
+    /// Of a large program it takes less time than all [outcomes](Self::outcomes), which have the names of all methods.
+    /// ReJIT that has failed is in those alone.
+    ///
+    /// **Context**: any.
+    #[must_use]
+    pub fn in_state(&self, state: MethodState, most: usize) -> (usize, Vec<MethodOutcome>) {
+        let shared = self.shared.get();
+        let found = shared.map(|shared| shared.in_state(state, most));
+        found.unwrap_or_default()
+    }
+
+    /// The reasons for which assemblies, or rules for their methods, were left out: [`Outcomes::problems`] alone.
+    ///
+    /// **Context**: any.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        let shared = self.shared.get();
+        let problems = shared.map(|shared| lock(&shared.table).problems());
+        problems.unwrap_or_default()
+    }
+
+    fn with_rejits(&self, mut outcomes: Outcomes) -> Outcomes {
         let rejits = self.rejit.get().map(Rejit::outcomes).unwrap_or_default();
         for rejit in rejits.iter().filter(|rejit| rejit.is_wanted) {
             let key = (rejit.module, rejit.method);

@@ -15,6 +15,8 @@ pub enum MethodState {
     NotCompiled,
     /// The runtime has its new IL.
     Instrumented,
+    /// It was [left alone](super::Instrumentation::defer) until it is compiled again.
+    Deferred,
     /// The rules have left its IL as it was.
     Unchanged,
     /// Its next call loads the [helper](super::Instrumentation::helper), or a call is at it: its module was loaded before
@@ -36,6 +38,7 @@ impl MethodState {
         match self {
             Self::NotCompiled => "not compiled",
             Self::Instrumented => "instrumented",
+            Self::Deferred => "deferred",
             Self::Unchanged => "unchanged",
             Self::AwaitsHelper => "awaits helper",
             Self::Refused(_) => "refused",
@@ -308,10 +311,16 @@ impl fmt::Display for Outcomes {
             self.count(MethodState::Off),
             self.unloaded
         )?;
-        match self.count(MethodState::AwaitsHelper) {
-            0 => Ok(()),
-            count => write!(f, "; {count} await the helper"),
+        for (state, words) in [
+            (MethodState::Deferred, "are deferred"),
+            (MethodState::AwaitsHelper, "await the helper"),
+        ] {
+            match self.count(state) {
+                0 => {}
+                count => write!(f, "; {count} {words}")?,
+            }
         }
+        Ok(())
     }
 }
 

@@ -38,6 +38,8 @@ pub(super) struct Description {
     pub(super) is_switchable: bool,
     /// The number of selected methods of a module up to which their bodies are set when it is loaded.
     pub(super) at_load: Option<usize>,
+    /// Whether methods wait that are first compiled now, and are selected by rules that allow it alone.
+    pub(super) deferral: Option<Arc<Deferral>>,
     /// Whether patterns without an assembly reach those of .NET.
     pub(super) has_framework: bool,
     /// The mistake in the first bad pattern.
@@ -98,6 +100,9 @@ pub(super) type Choice =
 /// Decides which selected methods are left alone.
 pub(super) type Except = dyn Fn(&SelectedMethod<'_>) -> bool + Send + Sync;
 
+/// Whether methods that are first compiled now are left alone until they are compiled again.
+pub(super) type Deferral = dyn Fn() -> bool + Send + Sync;
+
 /// The number of a rule in its description.
 pub(super) type RuleIndex = u32;
 
@@ -111,6 +116,8 @@ pub(super) struct Rule {
     replaces: bool,
     /// Whether its code may call the helper.
     calls_helper: bool,
+    /// Whether its methods may be left alone until they are compiled again.
+    may_wait: bool,
     /// If it is a patch: how methods reach it.
     way: Option<PatchWay>,
 }
@@ -198,6 +205,7 @@ impl Description {
             priority,
             replaces,
             calls_helper: true,
+            may_wait: false,
             way,
         });
     }
@@ -210,6 +218,7 @@ impl Description {
             priority: 0,
             replaces: false,
             calls_helper: false,
+            may_wait: false,
             way: None,
         });
     }
@@ -230,6 +239,20 @@ impl Description {
                 self.mistake.get_or_insert(mistake.to_string());
             }
         }
+    }
+
+    /// Lets the methods of the rules so far wait.
+    pub(super) fn let_wait(&mut self, is_deferred: Arc<Deferral>) {
+        self.deferral = Some(is_deferred);
+        for rule in &mut self.rules {
+            rule.may_wait = true;
+        }
+    }
+
+    /// Whether a method with these rules may be left alone until it is compiled again.
+    pub(super) fn may_wait(&self, rules: &[RuleIndex]) -> bool {
+        let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        self.deferral.is_some() && rules.all(|rule| rule.may_wait)
     }
 
     /// Whether the code of one of these rules may call a helper.

@@ -237,7 +237,11 @@ impl Shared {
             Some(_) => Timing::FirstUse,
             None => Timing::Compilation,
         };
+        let may_wait = found.iter().all(|(_, rules)| description.may_wait(rules));
         let rejits = lock(&self.table).add_methods(module, found, inliners, timing);
+        if may_wait {
+            lock(&self.table).let_wait(module);
+        }
         if timing == Timing::Load {
             for method in methods {
                 self.rewrite_early((module, method));
@@ -299,6 +303,32 @@ impl Shared {
         if is_first {
             self.finish(key, name, &result);
         }
+    }
+
+    /// Whether methods that can be left alone are.
+    fn is_deferring(&self) -> bool {
+        let deferral = self.description.deferral.as_ref();
+        deferral.is_some_and(|is_deferred| is_deferred())
+    }
+
+    /// Whether a method is left alone that would be edited.
+    pub(super) fn defers(&self, key: MethodKey) -> bool {
+        if self.description.deferral.is_none() {
+            return false;
+        }
+        let rules: Option<Rules> = lock(&self.table).undecided(key);
+        rules.is_some_and(|rules| self.description.may_wait(&rules)) && self.is_deferring()
+    }
+
+    /// Whether a method, which is selected or has copies of selected ones, keeps its precompiled code.
+    pub(super) fn keeps_code(&self, key: MethodKey) -> bool {
+        let may_keep = self.description.deferral.is_some()
+            && lock(&self.table).may_keep_code(key)
+            && self.is_deferring();
+        if may_keep {
+            lock(&self.table).defer(key);
+        }
+        may_keep
     }
 
     /// Whether a method is selected; decides about methods of dynamic modules.
@@ -503,35 +533,17 @@ impl Shared {
     }
 
     pub(super) fn outcomes(&self) -> Outcomes {
+        self.outcomes_of(|_| true)
+    }
+
+    /// The outcomes, of methods those alone that are wanted: to find their names takes time.
+    pub(super) fn outcomes_of(&self, is_wanted: impl Fn(&RowOutcome) -> bool) -> Outcomes {
         let (rows, problems, unloaded) = {
             let table = lock(&self.table);
             (table.outcomes(), table.problems(), table.unloaded())
         };
-        let methods = rows.into_iter().map(|row| {
-            let RowOutcome {
-                key,
-                assembly,
-                name,
-                state,
-                problem,
-                rules,
-            } = row;
-            let ways = self.description.ways(&rules, assembly == CORE_LIBRARY);
-            let (state, problem) = match state {
-                MethodState::Instrumented if ways.contains(&PatchWay::Slot) => self.slot_state(),
-                state => (state, problem),
-            };
-            MethodOutcome {
-                module: key.0,
-                method: key.1,
-                assembly,
-                name: name.map_or_else(|| self.name(key), |name| name.to_string()),
-                state,
-                problem,
-                conflict: self.conflict(state, &rules),
-                ways,
-            }
-        });
+        let rows = rows.into_iter().filter(is_wanted);
+        let methods = rows.map(|row| self.named(row));
         let matches = |(pattern, methods): (&MethodPattern, u64)| PatternMatches {
             pattern: pattern.clone(),
             methods,
@@ -542,6 +554,41 @@ impl Shared {
             callees: self.description.callees().map(matches).collect(),
             problems,
             unloaded,
+        }
+    }
+
+    /// The methods in a state: their number, and the outcomes of the first of them.
+    pub(super) fn in_state(&self, state: MethodState, most: usize) -> (usize, Vec<MethodOutcome>) {
+        let mut rows = lock(&self.table).outcomes();
+        rows.retain(|row| row.state.name() == state.name());
+        let count = rows.len();
+        let first = rows.into_iter().take(most);
+        (count, first.map(|row| self.named(row)).collect())
+    }
+
+    fn named(&self, row: RowOutcome) -> MethodOutcome {
+        let RowOutcome {
+            key,
+            assembly,
+            name,
+            state,
+            problem,
+            rules,
+        } = row;
+        let ways = self.description.ways(&rules, assembly == CORE_LIBRARY);
+        let (state, problem) = match state {
+            MethodState::Instrumented if ways.contains(&PatchWay::Slot) => self.slot_state(),
+            state => (state, problem),
+        };
+        MethodOutcome {
+            module: key.0,
+            method: key.1,
+            assembly,
+            name: name.map_or_else(|| self.name(key), |name| name.to_string()),
+            state,
+            problem,
+            conflict: self.conflict(state, &rules),
+            ways,
         }
     }
 

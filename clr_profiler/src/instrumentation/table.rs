@@ -9,6 +9,7 @@ use super::outcome::MethodState;
 use super::rules::RuleIndex;
 use crate::ids::ModuleId;
 use clr_profiler_il::token::MethodDef;
+pub(super) use waiting::Begun;
 
 /// The key of a method of a loaded module.
 pub(super) type MethodKey = (ModuleId, MethodDef);
@@ -57,6 +58,8 @@ pub(super) struct Module {
     /// Whether each precompiled code of the module may have copies of the selected methods.
     pub(super) is_copied_anywhere: bool,
     pub(super) timing: Timing,
+    /// Whether all of its methods may be left alone until they are compiled again.
+    pub(super) may_wait: bool,
     pub(super) rows: BTreeMap<MethodDef, Row>,
     /// Methods of a dynamic module that are not selected.
     pub(super) others: HashSet<MethodDef>,
@@ -89,6 +92,8 @@ pub(super) struct Row {
     is_early: bool,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
+    /// The compilations of it that have not ended, if it may be left alone.
+    compilations: u32,
 }
 
 /// The decision about a method.
@@ -146,6 +151,7 @@ impl Row {
             is_kept: false,
             is_early: false,
             is_given_back: false,
+            compilations: 0,
         }
     }
 }
@@ -497,6 +503,8 @@ impl Table {
         self.unloaded
     }
 }
+
+mod waiting;
 
 #[cfg(test)]
 mod tests;

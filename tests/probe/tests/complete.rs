@@ -55,6 +55,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::report",
     "Instrumentation::at_module_load",
     "Instrumentation::at_module_load_up_to",
+    "Instrumentation::defer",
     "Instrumentation::switchable",
     "Instrumentation::uses",
     // A part of `CeeGen`'s calls.

@@ -155,3 +155,33 @@ fn methods_of_dynamic_modules_are_decided_one_by_one() {
     assert_eq!(table.selected(key(1)), Selected::No);
     assert_eq!(table.selected(key(2)), Selected::Yes);
 }
+
+#[test]
+fn a_deferred_method_is_changed_when_it_is_compiled_again() {
+    let mut table = table(Module::default());
+    table.let_wait(key(1).0);
+    assert_eq!(table.begin_or_defer(key(1), true), None);
+    assert!(table.may_keep_code(key(2)) && table.may_keep_code(key(7)));
+    // Its first compilation has not ended: that of another instance leaves it alone, too.
+    assert_eq!(table.begin_or_defer(key(1), false), None);
+    table.compiled(key(1));
+    table.compiled(key(1));
+    let again = table.begin_or_defer(key(1), false);
+    assert_eq!(again, Some(Begun::Again(vec![1].into())));
+    // Another thread compiles it before it is edited, and waits for that.
+    let other = table.begin_or_defer(key(1), true);
+    assert_eq!(other, Some(Begun::First(vec![1].into())));
+    finished(&mut table, key(1));
+    assert_eq!(table.begin_or_defer(key(1), true), None);
+    let first = table.begin_or_defer(key(2), false);
+    assert_eq!(first, Some(Begun::First(vec![2].into())));
+    finished(&mut table, key(2));
+    assert!(!table.may_keep_code(key(2)) && table.undecided(key(2)).is_none());
+    table.defer(key(3));
+    let outcomes = table.outcomes();
+    let states: Vec<_> = outcomes.iter().map(|of| of.state.name()).collect();
+    assert_eq!(states, ["instrumented", "instrumented", "deferred"]);
+    // A removal is no reason to change it.
+    assert_eq!(table.begin_removal().set_back, [key(1), key(2)]);
+    assert_eq!(table.begin_or_defer(key(3), false), None);
+}

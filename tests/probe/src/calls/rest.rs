@@ -10,7 +10,7 @@ use clr_profiler::hooks::{CallHooksWithInfo, Unwinding};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::symbol::MethodSymbol;
 use clr_profiler::info::Object;
-use clr_profiler::instrumentation::Instrumentation;
+use clr_profiler::instrumentation::{Instrumentation, MethodState};
 use clr_profiler::prelude::*;
 use clr_profiler::rejit::{Rejit, RejitOptions};
 use clr_profiler::rewrite::{HelperAssembly, NativeCall, NewField, NewType};
@@ -220,6 +220,12 @@ fn components() -> Vec<Call> {
             let outcomes = PARTS.instrumentation.get()?.outcomes();
             used(Ok((outcomes.to_string(), outcomes.to_json())))
         };
+        Asks Instrumentation::in_state = |_at| {
+            let instrumentation = PARTS.instrumentation.get()?;
+            used(Ok(instrumentation.in_state(MethodState::Instrumented, 9)))
+        };
+        Asks Instrumentation::problems =
+            |_at| used(Ok(PARTS.instrumentation.get()?.problems()));
         Asks Instrumentation::rejit = |_at| used(Ok(PARTS.instrumentation.get()?.rejit()));
         Changes Instrumentation::off = |_at| used(PARTS.instrumentation.get()?.off());
         Changes Instrumentation::remove = |_at| used(PARTS.removed.get()?.remove());

@@ -5,8 +5,9 @@ mod tests;
 
 use std::env;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
@@ -38,6 +39,12 @@ const SMALL: &str = "Inlines!Inlines.Program.Free; Inlines.Program.Kept";
 const TIMES: u32 = 20;
 
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The methods of `Switched` and of the core library that the rules change.
+const SWITCHED: usize = 5;
+
+/// Whether methods are deferred: until `Switched` has called each once.
+static IS_DEFERRED: AtomicBool = AtomicBool::new(true);
 
 fn add(number: i32) -> impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> {
     move |body, _| {
@@ -124,6 +131,9 @@ impl Instruments {
         if how.ends_with("at first use") {
             instrumentation = instrumentation.at_module_load_up_to(1);
         }
+        if how == "deferred" {
+            instrumentation = instrumentation.defer(|| IS_DEFERRED.load(Ordering::SeqCst));
+        }
         if how == "switchable" || how == "off" {
             instrumentation = instrumentation.switchable();
         }
@@ -161,6 +171,9 @@ impl Profiler for Instruments {
         let method = info.method(function)?;
         if method.assembly_name()? == "System.Private.CoreLib" {
             log::line(format_args!("compiled {}", method.full_name()?));
+        }
+        if method.full_name()? == "Switched.Program.Time()" {
+            IS_DEFERRED.store(false, Ordering::SeqCst);
         }
         Ok(())
     }
@@ -202,6 +215,15 @@ fn step(instrumentation: &Instrumentation, step: &str) -> Result<()> {
         instrumentation.remove()?;
         // A second call changes nothing.
         return instrumentation.remove();
+    }
+    if step == "toggle" && env::var("INSTRUMENTED").is_ok_and(|how| how == "deferred") {
+        let deadline = Instant::now() + PATIENCE;
+        let changed = || instrumentation.in_state(MethodState::Instrumented, 0).0;
+        let tiers = env::var("COMPlus_TieredCompilation").is_ok_and(|is_on| is_on == "1");
+        while tiers && changed() < SWITCHED && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(2));
+        }
+        return Ok(());
     }
     let Some(rejit) = instrumentation.rejit() else {
         if let Err(error) = instrumentation.off() {

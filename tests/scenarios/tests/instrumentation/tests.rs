@@ -86,6 +86,41 @@ fn each_selected_method_is_changed_from_its_first_call_on() {
 }
 
 #[test]
+fn a_deferred_method_is_changed_with_its_next_tier() {
+    let scenario = switched("deferred", "1").env("COMPlus_TC_CallCountingDelayMs", "0");
+    scenario.on_each_runtime(|_, profiled| {
+        let (lines, log) = (lines(profiled), &profiled.log);
+        // Of the core library, the precompiled code runs at first.
+        assert_eq!(lines[0], format!("at first: {OFF}"), "{log}");
+        for line in ["wrong 0", "late 1041"] {
+            assert!(lines.contains(&line), "{lines:?}{log}");
+        }
+        let in_table = with(log, "instrumented  ");
+        assert_eq!(in_table.into_iter().collect::<Vec<_>>(), METHODS, "{log}");
+        // The instances of `Get` have their tiers one after the other.
+        for kind in [0, 1, 4, 5] {
+            let seen = lines.iter().find(|line| line.starts_with(&format!("kind {kind} ")));
+            assert!(seen.unwrap().ends_with(" True"), "{lines:?}{log}");
+        }
+        assert!(!log.contains("failed "), "{log}");
+    });
+}
+
+#[test]
+fn a_deferred_method_that_is_compiled_once_keeps_its_il() {
+    switched("deferred", "0").on_each_runtime(|_, profiled| {
+        let log = &profiled.log;
+        let expected = expected([OFF; 6], "True False", ["1041"; 2]);
+        assert_eq!(lines(profiled), expected, "{log}");
+        let deferred = with(log, "deferred      ");
+        assert!(deferred.contains(METHODS[2]), "{log}");
+        let is_first = METHODS[0];
+        assert!(with(log, "instrumented  ").contains(is_first), "{log}");
+        assert!(log.contains(" are deferred\n"), "{log}");
+    });
+}
+
+#[test]
 fn the_changes_are_switched_off_and_on_while_threads_run_the_methods() {
     for tiered in ["0", "1"] {
         switched("switchable", tiered).on_each_runtime(|_, profiled| {
