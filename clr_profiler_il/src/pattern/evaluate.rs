@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::glob::list_matches;
-use super::path::Part;
+use super::path::{self, Part};
 use super::types::{Bindings, ListItem, TypeText, types_match};
 use super::{AttributeOwner, GenericOwner, MethodFacts, MethodPattern};
 use crate::attributes::MemberAccess;
@@ -15,8 +15,9 @@ const ENTRY: &str = "<Main>$";
 /// A method, with the facts that have been asked.
 pub(super) struct Subject<'s, F: MethodFacts + ?Sized> {
     facts: &'s F,
-    parts: &'s [Part<'s>],
+    class: &'s str,
     name: &'s str,
+    parts: OnceCell<Vec<Part<'s>>>,
     assembly: OnceCell<Cow<'s, str>>,
     access: OnceCell<MemberAccess>,
     parameters: OnceCell<Vec<TypeText>>,
@@ -44,11 +45,12 @@ fn texts(texts: Vec<String>) -> Vec<TypeText> {
 }
 
 impl<'s, F: MethodFacts + ?Sized> Subject<'s, F> {
-    pub(super) fn new(facts: &'s F, parts: &'s [Part<'s>], name: &'s str) -> Self {
+    pub(super) fn new(facts: &'s F, class: &'s str, name: &'s str) -> Self {
         Self {
             facts,
-            parts,
+            class,
             name,
+            parts: OnceCell::new(),
             assembly: OnceCell::new(),
             access: OnceCell::new(),
             parameters: OnceCell::new(),
@@ -61,8 +63,8 @@ impl<'s, F: MethodFacts + ?Sized> Subject<'s, F> {
         }
     }
 
-    pub(super) fn parts(&self) -> &'s [Part<'s>] {
-        self.parts
+    pub(super) fn parts(&self) -> &[Part<'s>] {
+        self.parts.get_or_init(|| path::parts(self.class))
     }
 
     pub(super) fn name(&self) -> &'s str {
@@ -75,7 +77,7 @@ impl<'s, F: MethodFacts + ?Sized> Subject<'s, F> {
 
     /// Whether the compiler has made the method or its type.
     fn is_generated(&self) -> bool {
-        self.has_generated_name() || self.parts.iter().any(Part::is_generated)
+        self.has_generated_name() || self.parts().iter().any(Part::is_generated)
     }
 
     fn has_generated_name(&self) -> bool {
@@ -155,7 +157,7 @@ impl<'s, F: MethodFacts + ?Sized> Subject<'s, F> {
     /// Whether a list matches the generic arguments, or the names of the parameters.
     fn has_arguments(&self, of: GenericOwner, items: &[ListItem]) -> Result<bool, F::Error> {
         let count = match of {
-            GenericOwner::Type => self.parts.iter().map(|part| part.arity).sum(),
+            GenericOwner::Type => self.parts().iter().map(|part| part.arity).sum(),
             GenericOwner::Method => self.generic_parameters(of)?.len(),
         };
         let indices: Vec<usize> = (0..count).collect();
@@ -202,7 +204,13 @@ impl MethodPattern {
         let may = all || !subject.has_generated_name() || self.method.prefix().starts_with('<');
         may && (!self.is_generated || subject.is_generated())
             && self.method.matches(subject.name)
-            && self.class.names(subject.parts, all)
+            && self.has_type_names(subject, all)
+    }
+
+    fn has_type_names<F: MethodFacts + ?Sized>(&self, subject: &Subject<'_, F>, all: bool) -> bool {
+        // Without a name of the compiler there is no need to take it apart.
+        let is_met = self.class.is_any() && (all || !subject.class.contains('<'));
+        is_met || self.class.names(subject.parts(), all)
     }
 
     fn has_assembly<F: MethodFacts + ?Sized>(

@@ -9,6 +9,9 @@ use super::path::{Part, Step};
 /// The longest literal start or end that is a key. It is less than the bits of a [`Lengths`].
 const LONGEST: usize = 63;
 
+/// The number of patterns up to which each is compared with each method, which takes less time than to look up its names.
+const FEW: usize = 4;
+
 /// A hash that is its own key.
 #[derive(Clone, Copy, Debug, Default)]
 struct Identity(u64);
@@ -109,7 +112,7 @@ struct Anchor {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     table: Table,
-    /// Those without any literal.
+    /// Those without any literal, or all if they are few.
     others: Vec<u32>,
     lengths: AllLengths,
     has_whole: bool,
@@ -129,6 +132,10 @@ impl Index {
             *sharing.entry(anchor.key).or_default() += 1;
         }
         let mut index = Self::default();
+        if anchors.len() <= FEW {
+            index.others = anchors.into_iter().map(|(number, _)| number).collect();
+            return index;
+        }
         for (number, anchors) in anchors {
             // The part that the fewest patterns share, and of these the longest.
             let best = anchors.into_iter().min_by_key(|anchor| {
@@ -162,9 +169,9 @@ impl Index {
     }
 
     /// Calls `each` with the patterns that can match.
-    pub(super) fn find<E>(
+    pub(super) fn find<'p, E>(
         &self,
-        parts: &[Part<'_>],
+        parts: impl FnOnce() -> &'p [Part<'p>],
         method: &str,
         assembly: impl FnOnce() -> Result<u64, E>,
         mut each: impl FnMut(u32) -> Result<(), E>,
@@ -177,7 +184,7 @@ impl Index {
                 .try_for_each(|number| each(*number))
         };
         if !self.table.is_empty() {
-            self.look_up_type(parts, method, &mut look)?;
+            self.look_up_type(parts(), method, &mut look)?;
             let name = method.bytes();
             starts(
                 name.clone(),

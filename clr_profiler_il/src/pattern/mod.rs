@@ -203,9 +203,8 @@ impl MethodPattern {
     /// Those of the facts.
     pub fn matches<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<bool, F::Error> {
         let class = method.type_path()?;
-        let parts = path::parts(&class);
         let name = method.method_name()?;
-        self.is_met(&evaluate::Subject::new(method, &parts, &name))
+        self.is_met(&evaluate::Subject::new(method, &class, &name))
     }
 }
 

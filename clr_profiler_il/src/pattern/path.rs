@@ -85,6 +85,11 @@ impl TypePath {
         }
     }
 
+    /// Whether it is `**` alone.
+    pub(super) fn is_any(&self) -> bool {
+        matches!(*self.steps, [Step::Any])
+    }
+
     /// Whether the names of a type match. `all` is for wildcards that match names of the compiler, too.
     pub(super) fn names(&self, parts: &[Part<'_>], all: bool) -> bool {
         let names = list_matches::<_, _, std::convert::Infallible>(

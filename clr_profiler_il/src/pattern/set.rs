@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use super::assemblies::Assemblies;
 use super::evaluate::Subject;
 use super::index::{Index, assembly_key};
-use super::{MethodFacts, MethodPattern, PatternError, parse, path};
+use super::{MethodFacts, MethodPattern, PatternError, parse};
 
 /// A list of patterns, compiled for many methods.
 ///
@@ -153,9 +153,8 @@ impl MethodPatterns {
             return Ok(false);
         }
         let class = method.type_path()?;
-        let parts = path::parts(&class);
         let name = method.method_name()?;
-        let subject = Subject::new(method, &parts, &name);
+        let subject = Subject::new(method, &class, &name);
         let mut has_matched = false;
         self.evaluate_index(included, &subject, |number| {
             has_matched = true;
@@ -175,7 +174,7 @@ impl MethodPatterns {
         mut each: impl FnMut(u32),
     ) -> Result<(), F::Error> {
         index.find(
-            subject.parts(),
+            || subject.parts(),
             subject.name(),
             || subject.assembly().map(assembly_key),
             |number| {
