@@ -69,7 +69,7 @@ fn assert_not_covered(runtime: &Runtime, program: &Compiled, output: &Output, re
 
 #[test]
 fn a_module_whose_file_exceeds_a_limit_is_not_covered() {
-    let Some(program) = compile("Lines", LINES, &[]) else {
+    let Some(program) = large() else {
         return;
     };
     for runtime in runtimes() {
@@ -87,6 +87,14 @@ fn a_module_whose_file_exceeds_a_limit_is_not_covered() {
     }
 }
 
+/// A program whose file of hits has more than 100 kB.
+fn large() -> Option<Compiled> {
+    let statements = "at = 1234567; ".repeat(8_000);
+    let class =
+        format!("static class Large {{ static int at; static void Fill() {{ {statements} }} }}");
+    compile("Lines", &format!("{LINES}\n{class}\n"), &[])
+}
+
 /// Covers a program whose results are on a disk of its own, which a script mounts at `$disk`: there the module gets no file.
 fn on_a_disk(script: &str, expected: &str) {
     let mounts = Command::new("unshare").args(["-m", "true"]).status();
@@ -94,7 +102,7 @@ fn on_a_disk(script: &str, expected: &str) {
         println!("skipped: this user cannot mount a disk");
         return;
     }
-    let Some(program) = compile("Lines", LINES, &[]) else {
+    let Some(program) = large() else {
         return;
     };
     for runtime in runtimes() {

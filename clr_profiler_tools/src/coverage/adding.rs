@@ -13,6 +13,9 @@ use super::totals::{BranchKey, Coverage, FileHits, MethodKey};
 /// The lines that a span may have: more are a mistake of a compiler.
 const LINES: u32 = 10_000;
 
+/// The first probe of a method that has got none, because none of its code has run: none is so high.
+const NO_PROBE: u32 = 1 << 31;
+
 /// A method whose hits are known.
 struct Known {
     /// The method of the source that it is a part of.
@@ -57,8 +60,7 @@ impl Coverage {
     /// If the metadata of the module are malformed.
     pub fn add(&mut self, module: &CoveredModule<'_>, hits: &Hits) -> clr_metadata::Result<usize> {
         let known = KnownMethods::of(module, hits)?;
-        let all = hits.methods.iter().flat_map(|of| &of.hits);
-        let all: Vec<u64> = all.map(|hits| u64::from(*hits)).collect();
+        let all: Vec<u64> = hits.probes.iter().map(|hits| u64::from(*hits)).collect();
         let mut added = known.coverage(&all, |_| true);
         for (name, probes) in &hits.contexts {
             let files = added.contexts.entry(name.clone()).or_default();
@@ -82,18 +84,22 @@ impl KnownMethods {
             paths,
             refused: 0,
         };
-        let mut next = 0;
         for of in &hits.methods {
-            let first = next;
-            next += of.hits.len() as u32;
-            let map = match of.is_refused {
-                true => None,
-                false => module.map(of.method)?,
-            };
-            // The lists differ if the PDB was there in one case alone.
-            let Some(map) = map.filter(|map| map.probes.len() == of.hits.len()) else {
+            if of.is_refused {
                 known.refused += 1;
                 continue;
+            }
+            let Some(map) = module.map(of.method)?.filter(|map| !map.probes.is_empty()) else {
+                continue;
+            };
+            let first = match of.count {
+                0 => NO_PROBE,
+                // The lists differ if the PDB was there in one case alone.
+                count if count as usize != map.probes.len() => {
+                    known.refused += 1;
+                    continue;
+                }
+                _ => of.first,
             };
             let has_lines = map.points.iter().any(|point| point.source.is_some());
             let named = match has_lines {

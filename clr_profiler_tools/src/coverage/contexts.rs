@@ -103,7 +103,7 @@ impl Contexts {
 
     /// Adds the hits of these contexts to those of a file of hits with this number, which has those of the active one alone.
     pub fn add_to(&self, hits: &mut Hits, file: u32) {
-        let active = (0..).zip(hits.methods.iter().flat_map(|of| &of.hits));
+        let active = (0..).zip(&hits.probes);
         let active = active
             .filter(|(_, hits)| **hits > 0)
             .map(|(probe, _)| probe);
@@ -113,14 +113,9 @@ impl Contexts {
             let of_file = of.iter().filter(|(number, _)| *number == file);
             all.extend(of_file.map(|(_, probes)| (name.clone(), probes.clone())));
         }
-        let mut values: Vec<&mut u32> = hits
-            .methods
-            .iter_mut()
-            .flat_map(|of| &mut of.hits)
-            .collect();
         for probe in all.iter().flat_map(|(_, probes)| probes) {
-            if let Some(value) = values.get_mut(*probe as usize) {
-                **value = 1;
+            if let Some(value) = hits.probes.get_mut(*probe as usize) {
+                *value = 1;
             }
         }
         if self.state == ContextsState::Separate {
@@ -189,17 +184,19 @@ mod tests {
     }
 
     fn hits() -> Hits {
-        let method = |row, hits: &[u32]| MethodHits {
+        let method = |row, first, count| MethodHits {
             method: MethodDef::from_row(row).unwrap(),
             is_refused: false,
-            hits: hits.to_vec(),
+            first,
+            count,
         };
         Hits {
             kind: ProbeKind::Hit,
             mvid: [0; 16],
             process: 1,
             path: "Shop.dll".into(),
-            methods: vec![method(1, &[0, 0]), method(2, &[0, 1, 0])],
+            methods: vec![method(1, 0, 2), method(2, 2, 3)],
+            probes: vec![0, 0, 0, 1, 0],
             contexts: Vec::new(),
         }
     }
@@ -210,8 +207,7 @@ mod tests {
         assert_eq!(contexts.active, "Sells");
         let mut hits = hits();
         contexts.add_to(&mut hits, 3);
-        let values: Vec<&[u32]> = hits.methods.iter().map(|of| &*of.hits).collect();
-        assert_eq!(values, [&[1, 1][..], &[1, 1, 0][..]]);
+        assert_eq!(hits.probes, [1, 1, 1, 1, 0]);
         let expected = [("", &[0][..]), ("Adds", &[1, 2][..]), ("Sells", &[3][..])];
         let found: Vec<(&str, &[u32])> = hits.contexts.iter().map(|(n, p)| (&**n, &**p)).collect();
         assert_eq!(found, expected);
@@ -225,7 +221,7 @@ mod tests {
         assert_eq!(contexts.state, ContextsState::Parallel);
         let mut hits = hits();
         contexts.add_to(&mut hits, 3);
-        assert_eq!(hits.methods[0].hits, [1, 1]);
+        assert_eq!(hits.probes[..2], [1, 1]);
         assert_eq!(hits.contexts, []);
     }
 

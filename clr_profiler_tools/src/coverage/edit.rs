@@ -187,6 +187,7 @@ mod tests {
                 let Some(map) = module.map(method).unwrap() else {
                     continue;
                 };
+                assert!(map.probes.len() <= module.most_probes(method).unwrap() as usize);
                 let mut body = MethodBody::decode(module.body(method).unwrap()).unwrap();
                 map.insert(&mut body, write).unwrap();
                 let mut bytes = Vec::new();

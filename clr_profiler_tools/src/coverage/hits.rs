@@ -8,39 +8,33 @@
 //!     16    16  the id of the build of the module (MVID)
 //!     32     4  the process
 //!     36     4  the number of methods, M
-//!     40     4  the number of probes
-//!     44     4  the offset of the states, D: a multiple of the size of a page
-//!     48     4  the length of the path, P
-//!     52     P  the path of the module
-//!   52+P  12*M  for each method: its token, its first probe, the number of its probes
-//!      D     M  for each method: 0 if it is covered, 1 if it was refused
+//!     40     4  the number of probes for which there is space
+//!     44     4  the length of the path, P
+//!     48     P  the path of the module
+//!             from the next multiple of 4 on, for each method:
+//!         12*M  its token, its first probe, the number of its probes
+//!            M  its state: 0 without probes, 1 if it was refused, 2 with probes
 //!             from the next multiple of 64 on: the probes
 //! ```
 //!
-//! Numbers are little-endian. The program stores into the probes through a mapping of the file, so it is complete at any
-//! moment, however the program ends.
+//! Numbers are little-endian. A method gets its probes when its body is first set: which it has not, its code has not run. The
+//! program stores into the probes through a mapping of the file, so it is complete at any moment, however the program ends.
 
 use std::path::{Path, PathBuf};
 
 use clr_metadata::token::{MethodDef, Token};
 
 const MAGIC: &[u8; 8] = b"CLRCOVER";
-const VERSION: u32 = 1;
-const HEADER: usize = 52;
-const ROW: usize = 12;
-/// The largest page of the systems that .NET runs on.
-const PAGE: usize = 0x1_0000;
+const VERSION: u32 = 2;
+const HEADER: usize = 48;
 
-/// The probes of a method in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MethodProbes {
-    /// The method.
-    pub method: MethodDef,
-    /// The number of its first probe.
-    pub first: u32,
-    /// The number of its probes.
-    pub count: u32,
-}
+/// The size of the row of a method, and the offset of its first probe in that.
+pub(crate) const ROW: usize = 12;
+const FIRST: usize = 4;
+
+/// The state of a method that could not be given probes, and of one that has them.
+pub(crate) const REFUSED: u8 = 1;
+pub(crate) const GIVEN: u8 = 2;
 
 /// The value that a probe writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,19 +68,14 @@ pub struct HitsLayout {
     pub process: u32,
     /// The module.
     pub path: PathBuf,
-    /// Its methods. Their probes follow each other.
-    pub methods: Vec<MethodProbes>,
+    /// Its methods.
+    pub methods: Vec<MethodDef>,
+    /// The number of probes for which there is space.
+    pub capacity: u32,
 }
 
 impl HitsLayout {
-    /// The number of probes.
-    #[must_use]
-    pub fn probes(&self) -> u32 {
-        let last = self.methods.last();
-        last.map_or(0, |last| last.first + last.count)
-    }
-
-    /// The bytes before the states.
+    /// The bytes before the states. No method has probes.
     #[must_use]
     pub fn header(&self) -> Vec<u8> {
         let path = self.path.to_string_lossy();
@@ -98,50 +87,67 @@ impl HitsLayout {
         for number in [
             self.process,
             self.methods.len() as u32,
-            self.probes(),
-            self.states_offset() as u32,
+            self.capacity,
             path.len() as u32,
         ] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(path.as_bytes());
-        for one in &self.methods {
-            for number in [one.method.raw(), one.first, one.count] {
+        bytes.resize(rows_offset(path.len()), 0);
+        for method in &self.methods {
+            for number in [method.raw(), 0, 0] {
                 bytes.extend(number.to_le_bytes());
             }
         }
         bytes
     }
 
+    /// The offset of the number of the first probe of a method, which the number of its probes follows.
+    #[must_use]
+    pub fn row_offset(&self, method: usize) -> usize {
+        rows_offset(self.path.to_string_lossy().len()) + method * ROW + FIRST
+    }
+
     /// The offset of the states of methods.
     #[must_use]
     pub fn states_offset(&self) -> usize {
-        let path = self.path.to_string_lossy().len();
-        (HEADER + path + ROW * self.methods.len()).next_multiple_of(PAGE)
+        rows_offset(self.path.to_string_lossy().len()) + ROW * self.methods.len()
     }
 
     /// The offset of the first probe.
     #[must_use]
     pub fn probes_offset(&self) -> usize {
-        (self.states_offset() + self.methods.len()).next_multiple_of(64)
+        probes_offset(self.states_offset() + self.methods.len())
     }
 
     /// The length of the file.
     #[must_use]
     pub fn length(&self) -> usize {
-        self.probes_offset() + self.probes() as usize * self.kind.size()
+        self.probes_offset() + self.capacity as usize * self.kind.size()
     }
 }
 
-/// The hits of a method.
+/// The offset of the rows of methods after a path of this length.
+fn rows_offset(path: usize) -> usize {
+    (HEADER + path).next_multiple_of(4)
+}
+
+/// The offset of the probes after states that end here.
+fn probes_offset(states: usize) -> usize {
+    states.next_multiple_of(64)
+}
+
+/// A method of a file of hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodHits {
     /// The method.
     pub method: MethodDef,
     /// Whether it could not be given probes.
     pub is_refused: bool,
-    /// How often each probe was hit; 1 for any number unless counts were asked for.
-    pub hits: Vec<u32>,
+    /// The number of its first probe.
+    pub first: u32,
+    /// The number of its probes: 0 if none of its code has run.
+    pub count: u32,
 }
 
 /// The hits of one module in one process.
@@ -157,6 +163,8 @@ pub struct Hits {
     pub path: PathBuf,
     /// The methods.
     pub methods: Vec<MethodHits>,
+    /// How often each probe was hit; 1 for any number unless counts were asked for.
+    pub probes: Vec<u32>,
     /// The probes that each context has hit, such as a test; empty unless contexts were told apart.
     pub contexts: Vec<(String, Vec<u32>)>,
 }
@@ -188,38 +196,49 @@ impl Hits {
         };
         let mvid = *bytes.get(16..32)?.first_chunk()?;
         let (process, count) = (number(32)?, number(36)? as usize);
-        let (states, path) = (number(44)? as usize, number(48)? as usize);
+        let (capacity, path) = (number(40)?, number(44)? as usize);
         let path = bytes.get(HEADER..HEADER.checked_add(path)?)?;
-        let rows = HEADER + path.len();
-        let probes = (states.checked_add(count)?).next_multiple_of(64);
-        let probes = bytes.get(probes..)?;
+        let rows = rows_offset(path.len());
+        let states = rows.checked_add(count.checked_mul(ROW)?)?;
+        let start = probes_offset(states.checked_add(count)?);
+        let size = (capacity as usize).checked_mul(kind.size())?;
+        let stored = bytes.get(start..start.checked_add(size)?)?;
         let mut methods = Vec::new();
+        let mut used = 0;
         for index in 0..count {
             let row = rows + index * ROW;
-            let token = MethodDef::try_from(Token::new(number(row)?)).ok()?;
-            let (first, count) = (number(row + 4)? as usize, number(row + 8)? as usize);
-            let start = first.checked_mul(kind.size())?;
-            let end = start.checked_add(count.checked_mul(kind.size())?)?;
-            let own = probes.get(start..end)?;
-            let hits = match kind {
-                ProbeKind::Hit => own.iter().map(|byte| u32::from(*byte)).collect(),
-                ProbeKind::Count => {
-                    let words = own.chunks_exact(4).filter_map(|word| word.first_chunk());
-                    words.map(|word| u32::from_le_bytes(*word)).collect()
-                }
+            let mut one = MethodHits {
+                method: MethodDef::try_from(Token::new(number(row)?)).ok()?,
+                is_refused: false,
+                first: 0,
+                count: 0,
             };
-            methods.push(MethodHits {
-                method: token,
-                is_refused: *bytes.get(states + index)? != 0,
-                hits,
-            });
+            match *bytes.get(states + index)? {
+                REFUSED => one.is_refused = true,
+                GIVEN => {
+                    (one.first, one.count) = (number(row + FIRST)?, number(row + FIRST + 4)?);
+                    let end = one.first.checked_add(one.count)?;
+                    used = used.max(end);
+                }
+                _ => {}
+            }
+            methods.push(one);
         }
+        let stored = stored.get(..(used as usize).checked_mul(kind.size())?)?;
+        let probes = match kind {
+            ProbeKind::Hit => stored.iter().map(|byte| u32::from(*byte)).collect(),
+            ProbeKind::Count => {
+                let words = stored.chunks_exact(4).filter_map(|word| word.first_chunk());
+                words.map(|word| u32::from_le_bytes(*word)).collect()
+            }
+        };
         Some(Self {
             kind,
             mvid,
             process,
             path: Path::new(&*String::from_utf8_lossy(path)).to_owned(),
             methods,
+            probes,
             contexts: Vec::new(),
         })
     }
@@ -229,48 +248,72 @@ impl Hits {
 mod tests {
     use super::*;
 
-    fn layout(kind: ProbeKind) -> HitsLayout {
-        let method = |row, first, count| MethodProbes {
-            method: MethodDef::from_row(row).unwrap(),
-            first,
-            count,
-        };
-        HitsLayout {
+    /// The bytes of a file with three methods: one with two probes of which the second was hit, one that was refused, and one that
+    /// got three probes before the first, of which the last was hit. A fourth has none.
+    fn file(kind: ProbeKind) -> (HitsLayout, Vec<u8>) {
+        let methods = [1, 4, 5, 8];
+        let layout = HitsLayout {
             kind,
             mvid: [7; 16],
             process: 4711,
             path: "/shop/Shop.dll".into(),
-            methods: vec![method(1, 0, 2), method(4, 2, 0), method(5, 2, 3)],
+            methods: methods.map(|row| MethodDef::from_row(row).unwrap()).into(),
+            capacity: 7,
+        };
+        let mut bytes = layout.header();
+        assert_eq!(bytes.len(), layout.states_offset());
+        bytes.resize(layout.length(), 0);
+        for (method, first, count) in [(0, 3_u32, 2_u32), (2, 0, 3)] {
+            let row = layout.row_offset(method);
+            bytes[row..row + 4].copy_from_slice(&first.to_le_bytes());
+            bytes[row + 4..row + 8].copy_from_slice(&count.to_le_bytes());
+            bytes[layout.states_offset() + method] = GIVEN;
         }
+        bytes[layout.states_offset() + 1] = REFUSED;
+        for probe in [2, 4] {
+            bytes[layout.probes_offset() + probe * kind.size()] = 1;
+        }
+        (layout, bytes)
     }
 
     #[test]
     fn a_file_has_the_hits_of_its_methods() {
         for kind in [ProbeKind::Hit, ProbeKind::Count] {
-            let layout = layout(kind);
-            let mut bytes = layout.header();
-            assert!(bytes.len() <= layout.states_offset());
-            bytes.resize(layout.length(), 0);
-            bytes[layout.states_offset() + 1] = 1;
-            for probe in [1, 4] {
-                bytes[layout.probes_offset() + probe * kind.size()] = 1;
-            }
+            let (layout, bytes) = file(kind);
             let hits = Hits::parse(&bytes).unwrap();
             assert_eq!((hits.process, hits.mvid), (4711, [7; 16]));
             assert_eq!(hits.path, layout.path);
-            let of = |index: usize| (hits.methods[index].is_refused, &*hits.methods[index].hits);
-            assert_eq!(of(0), (false, &[0, 1][..]));
-            assert_eq!(of(1), (true, &[][..]));
-            assert_eq!(of(2), (false, &[0, 0, 1][..]));
+            let methods = hits.methods.iter();
+            let methods: Vec<_> = methods
+                .map(|of| (of.method.row(), of.is_refused, of.first, of.count))
+                .collect();
+            let expected = [
+                (1, false, 3, 2),
+                (4, true, 0, 0),
+                (5, false, 0, 3),
+                (8, false, 0, 0),
+            ];
+            assert_eq!(methods, expected);
+            assert_eq!(hits.probes, [0, 0, 1, 0, 1]);
             for length in 0..bytes.len() {
                 assert!(Hits::parse(&bytes[..length]).is_err(), "{length}");
             }
         }
         assert!(
-            Hits::parse(b"CLRCOVER\x02\0\0\0")
+            Hits::parse(b"CLRCOVER\x01\0\0\0")
                 .unwrap_err()
                 .contains("version")
         );
         assert!(Hits::parse(b"lcov").unwrap_err().contains("no file"));
+    }
+
+    #[test]
+    fn a_row_with_more_probes_than_the_file_has_is_refused() {
+        let (layout, mut bytes) = file(ProbeKind::Hit);
+        let row = layout.row_offset(0);
+        bytes[row] = 6;
+        assert!(Hits::parse(&bytes).is_err());
+        bytes[row..row + 8].fill(0xff);
+        assert!(Hits::parse(&bytes).is_err());
     }
 }

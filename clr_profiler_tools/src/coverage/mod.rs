@@ -36,10 +36,13 @@ mod map;
 mod marks;
 mod module;
 pub mod report;
+mod sources;
 mod totals;
 
 pub use contexts::{ContextHits, Contexts, ContextsState};
-pub use hits::{Hits, HitsLayout, MethodHits, MethodProbes, ProbeKind};
+#[cfg(feature = "profilers")]
+pub(crate) use hits::{GIVEN, REFUSED, ROW};
+pub use hits::{Hits, HitsLayout, MethodHits, ProbeKind};
 #[cfg(feature = "profilers")]
 pub(crate) use machine::{AsyncMachine, ends as machine_ends};
 pub use map::{Branch, MethodMap, Point, Probe};

@@ -15,6 +15,7 @@ use clr_profiler::il::signature::TypeNames;
 use super::classes::Classes;
 use super::map::MethodMap;
 use super::marks::Marks;
+use super::sources::Sources;
 
 /// How deep types and state machines are nested at most.
 pub(super) const DEPTH: usize = 32;
@@ -24,6 +25,27 @@ pub(super) const DEPTH: usize = 32;
 pub struct ModuleFiles {
     bytes: Vec<u8>,
     pdb: Result<PdbFile, String>,
+    facts: Facts,
+}
+
+/// Facts of a whole assembly that each method needs.
+#[derive(Debug)]
+pub(super) struct Facts {
+    marks: Marks,
+    pub(super) classes: Classes,
+    sources: Sources,
+}
+
+impl Facts {
+    fn of(metadata: &Metadata<'_>, pdb: Option<&Pdb<'_>>) -> clr_metadata::Result<Self> {
+        let marks = Marks::of(metadata)?;
+        let classes = Classes::of(metadata, &marks)?;
+        Ok(Self {
+            sources: Sources::of(metadata, &classes, pdb),
+            marks,
+            classes,
+        })
+    }
 }
 
 impl ModuleFiles {
@@ -33,13 +55,14 @@ impl ModuleFiles {
     ///
     /// If the assembly cannot be read, in words. Without a PDB there is none.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let pdb = match Assembly::parse(&bytes) {
-            Ok(assembly) => PdbFile::find_for(&assembly.image, path),
-            Err(error) => return Err(format!("{}: {error}", path.display())),
-        };
-        let pdb = pdb.map_err(|error| error.to_string());
-        Ok(Self { bytes, pdb })
+        let in_words = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+        let bytes = fs::read(path).map_err(|error| in_words(&error))?;
+        let assembly = Assembly::parse(&bytes).map_err(|error| in_words(&error))?;
+        let pdb = PdbFile::find_for(&assembly.image, path).map_err(|error| error.to_string());
+        let lines = pdb.as_ref().ok().and_then(|pdb| pdb.pdb().ok());
+        let facts = Facts::of(&assembly.metadata, lines.as_ref());
+        let facts = facts.map_err(|error| in_words(&error))?;
+        Ok(Self { bytes, pdb, facts })
     }
 
     /// The methods.
@@ -53,10 +76,8 @@ impl ModuleFiles {
             Ok(pdb) => Some(pdb.pdb()?),
             Err(_) => None,
         };
-        let marks = Marks::of(&assembly.metadata)?;
         Ok(CoveredModule {
-            classes: Classes::of(&assembly.metadata, &marks)?,
-            marks,
+            facts: &self.facts,
             assembly,
             pdb,
             without_pdb: self.pdb.as_ref().err().map(String::as_str),
@@ -70,8 +91,7 @@ pub struct CoveredModule<'a> {
     pub(super) assembly: Assembly<'a>,
     pdb: Option<Pdb<'a>>,
     without_pdb: Option<&'a str>,
-    marks: Marks,
-    pub(super) classes: Classes,
+    pub(super) facts: &'a Facts,
 }
 
 /// The name of a method.
@@ -130,19 +150,55 @@ impl<'a> CoveredModule<'a> {
         self.assembly.metadata.tokens::<MethodDef>()
     }
 
+    /// The most probes that a method can have: one before each instruction, and less than one for each byte of a branch.
+    #[cfg(any(test, feature = "profilers"))]
+    pub(crate) fn most_probes(&self, method: MethodDef) -> Result<u32, Error> {
+        let size = self.body(method)?.len();
+        Ok(u32::try_from(size).unwrap_or(u32::MAX).saturating_mul(2))
+    }
+
     /// The IL of a method; empty if it has none.
     #[cfg(any(test, feature = "profilers"))]
     pub(super) fn body(&self, method: MethodDef) -> Result<&'a [u8], Error> {
         self.assembly.body(method).map(Option::unwrap_or_default)
     }
 
-    /// The probes of a method; `None` if it is not covered: it has no IL or no lines, or it, its type, its source method or
-    /// its assembly has the attribute `ExcludeFromCodeCoverage`, or the compiler has added it to a record or closure.
+    /// Whether a method is covered. It is not if it has no IL or no lines, or it, its type, its source method or its assembly has the
+    /// attribute `ExcludeFromCodeCoverage`, or the compiler has added it to a record or closure.
+    ///
+    /// # Errors
+    ///
+    /// If rows are malformed.
+    pub fn covers(&self, method: MethodDef) -> Result<bool, Error> {
+        let is_left_out = self.facts.marks.exclude_all()
+            || self.assembly.body(method)?.is_none()
+            || !self.has_lines(method)?
+            || self.is_excluded(method)?;
+        Ok(!is_left_out)
+    }
+
+    /// Whether a method has lines, or is covered without: there is no PDB.
+    fn has_lines(&self, method: MethodDef) -> Result<bool, Error> {
+        let Some(pdb) = &self.pdb else {
+            return Ok(true);
+        };
+        for point in pdb.sequence_points(method)? {
+            if point?.span.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The probes of a method; `None` if it is not [covered](Self::covers).
     ///
     /// # Errors
     ///
     /// If rows or bodies are malformed.
     pub fn map(&self, method: MethodDef) -> Result<Option<MethodMap>, Error> {
+        if !self.covers(method)? {
+            return Ok(None);
+        }
         let Some(bytes) = self.assembly.body(method)? else {
             return Ok(None);
         };
@@ -150,11 +206,6 @@ impl<'a> CoveredModule<'a> {
             Some(pdb) => Some(pdb.sequence_points(method)?.collect::<Result<_, _>>()?),
             None => None,
         };
-        let is_seen = |points: &Vec<SequencePoint>| points.iter().any(|point| point.span.is_some());
-        let has_lines = points.as_ref().is_none_or(is_seen);
-        if !has_lines || self.marks.exclude_all() || self.is_excluded(method)? {
-            return Ok(None);
-        }
         let Ok(body) = MethodBody::decode(bytes) else {
             return Ok(None);
         };
@@ -191,10 +242,15 @@ impl<'a> CoveredModule<'a> {
         let source = self.source_method(method);
         let around = (source != method).then_some(source);
         for one in [method].into_iter().chain(around) {
-            if self.marks.exclude(one) {
+            if self.facts.marks.exclude(one) {
                 return Ok(true);
             }
-            if self.classes.get(metadata.method_owner(one)?).is_excluded {
+            if self
+                .facts
+                .classes
+                .get(metadata.method_owner(one)?)
+                .is_excluded
+            {
                 return Ok(true);
             }
         }
@@ -204,13 +260,13 @@ impl<'a> CoveredModule<'a> {
     /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
     fn is_of_closure(&self, method: MethodDef) -> Result<bool, Error> {
         let class = self.assembly.metadata.method_owner(method)?;
-        Ok(self.classes.get(class).is_of_compiler)
+        Ok(self.facts.classes.get(class).is_of_compiler)
     }
 
     /// Whether the compiler has made a method of the parameters of a record: the accessors of its properties.
     fn is_of_record(&self, method: MethodDef) -> Result<bool, Error> {
         let metadata = &self.assembly.metadata;
-        if !self.marks.is_generated(method) {
+        if !self.facts.marks.is_generated(method) {
             return Ok(false);
         }
         let class = metadata.method_owner(method)?;
@@ -268,67 +324,7 @@ impl<'a> CoveredModule<'a> {
 
     /// The method that a method is directly a part of.
     pub(super) fn continued_method(&self, method: MethodDef) -> Option<MethodDef> {
-        let pdb = self.pdb.as_ref();
-        let kickoff = pdb.and_then(|pdb| pdb.kickoff_method(method).ok()?);
-        kickoff.or_else(|| self.method_around(method))
-    }
-
-    /// The method whose name is in that of a lambda, local function or state machine: `Sum` of `<Sum>b__0_1`, `<Sum>g__Add|0_0` and
-    /// `<Sum>d__0.MoveNext`.
-    fn method_around(&self, method: MethodDef) -> Option<MethodDef> {
-        let metadata = &self.assembly.metadata;
-        let mut class = metadata.method_owner(method).ok()?;
-        let mut name = metadata.member_name(method).ok()?;
-        let mut kinds: &[u8] = b"bg";
-        if !name.starts_with('<') {
-            if !self.classes.get(class).is_of_compiler {
-                return None;
-            }
-            name = metadata.type_name(class.into()).ok()?.name;
-            class = metadata.enclosing_type(class)?;
-            kinds = b"d";
-        }
-        let (around, kind) = name.strip_prefix('<')?.rsplit_once('>')?;
-        if !kinds.contains(kind.as_bytes().first()?) {
-            return None;
-        }
-        // Closures are types of the compiler in the type of the source.
-        for _ in 0..DEPTH {
-            let is_of_compiler = self.classes.get(class).is_of_compiler;
-            match metadata.enclosing_type(class).filter(|_| is_of_compiler) {
-                Some(outer) => class = outer,
-                None => break,
-            }
-        }
-        let named = metadata
-            .methods(class)
-            .filter(|one| metadata.member_name(*one).is_ok_and(|name| name == around));
-        let named: Vec<MethodDef> = named.collect();
-        match named.as_slice() {
-            [one] => Some(*one),
-            several => several
-                .iter()
-                .copied()
-                .find(|one| self.surrounds(*one, method)),
-        }
-    }
-
-    /// Whether the lines of a method are around those of another.
-    fn surrounds(&self, outer: MethodDef, inner: MethodDef) -> bool {
-        let lines = |method| {
-            let pdb = self.pdb.as_ref()?;
-            let move_next = pdb.move_next_method(method).ok().flatten();
-            let points = pdb.sequence_points(move_next.unwrap_or(method)).ok()?;
-            let spans = points.filter_map(|point| point.ok()?.span);
-            spans.fold(None, |lines: Option<(u32, u32)>, span| {
-                let (first, last) = lines.unwrap_or((span.start_line, span.end_line));
-                Some((first.min(span.start_line), last.max(span.end_line)))
-            })
-        };
-        match (lines(outer), lines(inner)) {
-            (Some(outer), Some(inner)) => outer.0 <= inner.0 && inner.1 <= outer.1,
-            _ => false,
-        }
+        self.facts.sources.get(method)
     }
 
     /// The name of a method, as its source has it.

@@ -1,8 +1,9 @@
 //! The results as JSON, from which they can be read again to add runs up.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::coverage::{
     BranchKey, Coverage, FileCoverage, FileHits, MethodCoverage, MethodKey, MethodName, Share,
@@ -12,79 +13,163 @@ use crate::coverage::{
 /// The version of the format.
 const VERSION: u64 = 1;
 
+#[derive(Serialize, Deserialize)]
+struct Results<'a> {
+    version: u64,
+    #[serde(skip_deserializing)]
+    summary: Summary,
+    files: Vec<File<'a>>,
+    without_lines: Vec<Blocks<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    contexts: Vec<Context<'a>>,
+}
+
+#[derive(Default, Serialize)]
+struct Summary {
+    lines: Part,
+    branches: Part,
+    methods: Part,
+}
+
+#[derive(Default, Serialize)]
+struct Part {
+    covered: usize,
+    all: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File<'a> {
+    path: Cow<'a, str>,
+    #[serde(skip_deserializing)]
+    summary: Summary,
+    lines: Cow<'a, BTreeMap<u32, u64>>,
+    branches: Vec<Branch<'a>>,
+    methods: Vec<Method<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Branch<'a> {
+    line: u32,
+    method: Cow<'a, str>,
+    offset: u32,
+    outcomes: Cow<'a, [u64]>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Name<'a> {
+    assembly: Cow<'a, str>,
+    class: Cow<'a, str>,
+    name: Cow<'a, str>,
+    parameters: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Method<'a> {
+    #[serde(flatten)]
+    name: Name<'a>,
+    line: u32,
+    calls: u64,
+    lines: Cow<'a, BTreeSet<u32>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Blocks<'a> {
+    #[serde(flatten)]
+    name: Name<'a>,
+    blocks: Cow<'a, [u64]>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Context<'a> {
+    name: Cow<'a, str>,
+    files: Vec<ContextFile<'a>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ContextFile<'a> {
+    path: Cow<'a, str>,
+    lines: Cow<'a, BTreeSet<u32>>,
+    branches: Vec<Branch<'a>>,
+    methods: Vec<Name<'a>>,
+}
+
 /// The results as JSON.
 #[must_use]
 pub fn to_json(coverage: &Coverage) -> String {
-    let files = coverage.files.iter().map(|(path, file)| {
-        let lines: BTreeMap<String, u64> = file
-            .lines
-            .iter()
-            .map(|(line, hits)| (line.to_string(), *hits))
-            .collect();
-        let branches = file.branches.iter().map(branch);
-        let methods = file.methods.iter().map(|(key, method)| {
-            let mut value = name(key);
-            value["line"] = method.line.into();
-            value["calls"] = method.calls.into();
-            value["lines"] = json!(method.lines);
-            value
-        });
-        json!({
-            "path": path,
-            "summary": shares(file.shares()),
-            "lines": lines,
-            "branches": branches.collect::<Vec<_>>(),
-            "methods": methods.collect::<Vec<_>>(),
-        })
+    let files = coverage.files.iter().map(|(path, file)| File {
+        path: path.into(),
+        summary: summary(file.shares()),
+        lines: Cow::Borrowed(&file.lines),
+        branches: file.branches.iter().map(branch).collect(),
+        methods: file.methods.iter().map(method).collect(),
     });
-    let blocks = coverage.blocks.iter().map(|(key, blocks)| {
-        let mut value = name(key);
-        value["blocks"] = json!(blocks);
-        value
+    let blocks = coverage.blocks.iter().map(|(key, blocks)| Blocks {
+        name: name(key),
+        blocks: blocks.into(),
     });
-    let mut value = json!({
-        "version": VERSION,
-        "summary": shares(coverage.shares()),
-        "files": files.collect::<Vec<_>>(),
-        "without_lines": blocks.collect::<Vec<_>>(),
+    let contexts = coverage.contexts.iter().map(|(name, files)| Context {
+        name: name.into(),
+        files: files.iter().map(context_file).collect(),
     });
-    if !coverage.contexts.is_empty() {
-        let contexts = coverage.contexts.iter().map(|(name, files)| {
-            let files = files.iter().map(|(path, hits)| {
-                json!({
-                    "path": path,
-                    "lines": hits.lines,
-                    "branches": hits.branches.iter().map(branch).collect::<Vec<_>>(),
-                    "methods": hits.methods.iter().map(self::name).collect::<Vec<_>>(),
-                })
-            });
-            json!({ "name": name, "files": files.collect::<Vec<_>>() })
-        });
-        value["contexts"] = contexts.collect();
+    let results = Results {
+        version: VERSION,
+        summary: summary(coverage.shares()),
+        files: files.collect(),
+        without_lines: blocks.collect(),
+        contexts: contexts.collect(),
+    };
+    // Text and numbers can always be written.
+    let mut text = serde_json::to_string_pretty(&results).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn context_file<'a>((path, hits): (&'a String, &'a FileHits)) -> ContextFile<'a> {
+    ContextFile {
+        path: path.into(),
+        lines: Cow::Borrowed(&hits.lines),
+        branches: hits.branches.iter().map(branch).collect(),
+        methods: hits.methods.iter().map(name).collect(),
     }
-    format!("{value:#}\n")
 }
 
-fn branch((key, outcomes): (&BranchKey, &Vec<u64>)) -> Value {
-    json!({ "line": key.line, "method": key.method, "offset": key.offset, "outcomes": outcomes })
+fn branch<'a>((key, outcomes): (&'a BranchKey, &'a Vec<u64>)) -> Branch<'a> {
+    Branch {
+        line: key.line,
+        method: (&key.method).into(),
+        offset: key.offset,
+        outcomes: outcomes.into(),
+    }
 }
 
-fn name(key: &MethodKey) -> Value {
-    json!({
-        "assembly": key.assembly,
-        "class": key.name.class,
-        "name": key.name.name,
-        "parameters": key.name.parameters,
-    })
+fn method<'a>((key, method): (&'a MethodKey, &'a MethodCoverage)) -> Method<'a> {
+    Method {
+        name: name(key),
+        line: method.line,
+        calls: method.calls,
+        lines: Cow::Borrowed(&method.lines),
+    }
 }
 
-fn shares(shares: Shares) -> Value {
-    let share = |share: Share| json!({ "covered": share.covered, "all": share.all });
-    json!({
-        "lines": share(shares.lines),
-        "branches": share(shares.branches),
-        "methods": share(shares.methods),
-    })
+fn name(key: &MethodKey) -> Name<'_> {
+    Name {
+        assembly: (&key.assembly).into(),
+        class: (&key.name.class).into(),
+        name: (&key.name.name).into(),
+        parameters: (&key.name.parameters).into(),
+    }
+}
+
+fn summary(shares: Shares) -> Summary {
+    let part = |share: Share| Part {
+        covered: share.covered,
+        all: share.all,
+    };
+    Summary {
+        lines: part(shares.lines),
+        branches: part(shares.branches),
+        methods: part(shares.methods),
+    }
 }
 
 /// Reads results that [`to_json`] has written.
@@ -93,90 +178,73 @@ fn shares(shares: Shares) -> Value {
 ///
 /// That the text is none, in words.
 pub fn from_json(text: &str) -> Result<Coverage, String> {
-    let of_others = "it is no result of `cargo clr cover -o FILE.json` of this version";
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("{of_others}: {error}"))?;
-    if value["version"] != VERSION {
-        return Err(of_others.to_owned());
-    }
-    read(&value).ok_or_else(|| "a value is missing, or of another kind".to_owned())
-}
-
-fn read(value: &Value) -> Option<Coverage> {
+    let results = serde_json::from_str(text).map_err(|error| error.to_string());
+    let known = results.and_then(|results: Results<'_>| match results.version {
+        VERSION => Ok(results),
+        other => Err(format!("its version is {other}")),
+    });
+    let results = known.map_err(|reason| {
+        format!("it is no result of `cargo clr cover -o FILE.json` of this version: {reason}")
+    })?;
     let mut coverage = Coverage::default();
-    for file in value["files"].as_array()? {
-        let mut of = FileCoverage::default();
-        for (line, hits) in file["lines"].as_object()? {
-            of.lines.insert(line.parse().ok()?, hits.as_u64()?);
-        }
-        of.branches = branches(&file["branches"])?;
-        for method in file["methods"].as_array()? {
-            let lines = method["lines"].as_array()?.iter().map(number);
+    for file in results.files {
+        let methods = file.methods.into_iter().map(|method| {
             let covered = MethodCoverage {
-                calls: method["calls"].as_u64()?,
-                line: number(&method["line"])?,
-                lines: lines.collect::<Option<_>>()?,
+                calls: method.calls,
+                line: method.line,
+                lines: method.lines.into_owned(),
             };
-            of.methods.insert(key(method)?, covered);
-        }
-        coverage.files.insert(text(&file["path"])?, of);
-    }
-    for method in value["without_lines"].as_array()? {
-        coverage
-            .blocks
-            .insert(key(method)?, hits(&method["blocks"])?);
-    }
-    for context in value["contexts"].as_array().into_iter().flatten() {
-        let files = coverage.contexts.entry(text(&context["name"])?);
-        let files = files.or_default();
-        for file in context["files"].as_array()? {
-            let lines = file["lines"].as_array()?.iter().map(number);
-            let methods = file["methods"].as_array()?.iter().map(key);
-            let of = FileHits {
-                lines: lines.collect::<Option<_>>()?,
-                branches: branches(&file["branches"])?,
-                methods: methods.collect::<Option<_>>()?,
-            };
-            files.insert(text(&file["path"])?, of);
-        }
-    }
-    Some(coverage)
-}
-
-fn branches(value: &Value) -> Option<BTreeMap<BranchKey, Vec<u64>>> {
-    let mut branches = BTreeMap::new();
-    for branch in value.as_array()? {
-        let key = BranchKey {
-            line: number(&branch["line"])?,
-            method: text(&branch["method"])?,
-            offset: number(&branch["offset"])?,
+            (method.name.into(), covered)
+        });
+        let of = FileCoverage {
+            lines: file.lines.into_owned(),
+            branches: branches(file.branches),
+            methods: methods.collect(),
         };
-        branches.insert(key, hits(&branch["outcomes"])?);
+        coverage.files.insert(file.path.into_owned(), of);
     }
-    Some(branches)
+    let blocks = results.without_lines.into_iter();
+    coverage.blocks = blocks
+        .map(|of| (of.name.into(), of.blocks.into_owned()))
+        .collect();
+    for context in results.contexts {
+        let files = context.files.into_iter().map(|file| {
+            let hits = FileHits {
+                lines: file.lines.into_owned(),
+                branches: branches(file.branches),
+                methods: file.methods.into_iter().map(MethodKey::from).collect(),
+            };
+            (file.path.into_owned(), hits)
+        });
+        let files = files.collect();
+        coverage.contexts.insert(context.name.into_owned(), files);
+    }
+    Ok(coverage)
 }
 
-fn key(value: &Value) -> Option<MethodKey> {
-    Some(MethodKey {
-        assembly: text(&value["assembly"])?,
-        name: MethodName {
-            class: text(&value["class"])?,
-            name: text(&value["name"])?,
-            parameters: text(&value["parameters"])?,
-        },
-    })
+fn branches(all: Vec<Branch<'_>>) -> BTreeMap<BranchKey, Vec<u64>> {
+    let branches = all.into_iter().map(|branch| {
+        let key = BranchKey {
+            line: branch.line,
+            method: branch.method.into_owned(),
+            offset: branch.offset,
+        };
+        (key, branch.outcomes.into_owned())
+    });
+    branches.collect()
 }
 
-fn hits(value: &Value) -> Option<Vec<u64>> {
-    value.as_array()?.iter().map(Value::as_u64).collect()
-}
-
-fn number(value: &Value) -> Option<u32> {
-    u32::try_from(value.as_u64()?).ok()
-}
-
-fn text(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_owned)
+impl From<Name<'_>> for MethodKey {
+    fn from(name: Name<'_>) -> Self {
+        Self {
+            assembly: name.assembly.into_owned(),
+            name: MethodName {
+                class: name.class.into_owned(),
+                name: name.name.into_owned(),
+                parameters: name.parameters.into_owned(),
+            },
+        }
+    }
 }
 
 #[cfg(test)]

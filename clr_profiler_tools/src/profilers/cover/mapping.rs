@@ -3,16 +3,18 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::coverage::HitsLayout;
+use crate::coverage::{GIVEN, HitsLayout, REFUSED, ROW};
 use crate::report::masks;
 
 /// A file of hits in the memory of the program, until the program ends: its code stores into it, and may run as long as the
 /// program does.
 #[derive(Debug)]
 pub(super) struct Mapping {
-    pub(super) states: &'static [AtomicU8],
+    /// From the number of the first probe of the first method on.
+    rows: &'static [AtomicU8],
+    states: &'static [AtomicU8],
     pub(super) probes: &'static [AtomicU8],
 }
 
@@ -39,9 +41,31 @@ impl Mapping {
         let memory = mapped?;
         let states = layout.states_offset();
         Ok(Self {
+            rows: &memory[layout.row_offset(0)..states],
             states: &memory[states..states + layout.methods.len()],
             probes: &memory[layout.probes_offset()..],
         })
+    }
+
+    /// Records that a method has probes: it is read only if it is whole.
+    pub(super) fn give(&self, method: usize, first: u32, count: u32) {
+        let row = self.rows.get(method * ROW..).unwrap_or_default();
+        let bytes = [first, count].map(u32::to_le_bytes);
+        for (to, from) in row.iter().zip(bytes.as_flattened()) {
+            to.store(*from, Ordering::Relaxed);
+        }
+        self.set(method, GIVEN);
+    }
+
+    /// Records that a method could not be given probes.
+    pub(super) fn refuse(&self, method: usize) {
+        self.set(method, REFUSED);
+    }
+
+    fn set(&self, method: usize, state: u8) {
+        if let Some(of) = self.states.get(method) {
+            of.store(state, Ordering::Release);
+        }
     }
 
     /// The address of a byte of the probes.

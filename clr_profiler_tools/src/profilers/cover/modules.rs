@@ -12,7 +12,7 @@ use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
 
-use crate::coverage::{ContextHits, HitsLayout, MethodMap, MethodProbes, ModuleFiles, ProbeKind};
+use crate::coverage::{ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind};
 use crate::report::{Session, Settings, lock};
 
 use super::mapping::Mapping;
@@ -27,11 +27,16 @@ struct Module {
     number: u32,
     mapping: Mapping,
     kind: ProbeKind,
-    methods: HashMap<MethodDef, Method>,
+    files: ModuleFiles,
+    /// The covered methods, by their numbers in the file.
+    indexes: HashMap<MethodDef, usize>,
+    /// Those that have got probes.
+    methods: RwLock<HashMap<MethodDef, Arc<Method>>>,
+    /// The number of probes of all of them.
+    used: AtomicU32,
 }
 
 struct Method {
-    index: usize,
     first: u32,
     map: MethodMap,
     /// Whether a tier of it was compiled, and the number of its probes that have vanished.
@@ -45,6 +50,51 @@ struct Tiers {
 }
 
 impl Module {
+    /// A method that has got probes.
+    fn method(&self, method: MethodDef) -> Option<Arc<Method>> {
+        let methods = self.methods.read().unwrap_or_else(PoisonError::into_inner);
+        methods.get(&method).cloned()
+    }
+
+    /// A covered method, which gets its probes if it has none yet. `None` if it needs none.
+    fn method_with_probes(&self, method: MethodDef) -> Result<Option<Arc<Method>>> {
+        let Some(index) = self.indexes.get(&method) else {
+            return Ok(None);
+        };
+        if let Some(of) = self.method(method) {
+            return Ok(Some(of));
+        }
+        let module = self.files.module().map_err(Error::other)?;
+        let Some(map) = module.map(method).map_err(Error::other)? else {
+            return Ok(None);
+        };
+        let mut methods = self.methods.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been faster.
+        if let Some(of) = methods.get(&method) {
+            return Ok(Some(Arc::clone(of)));
+        }
+        let first = self.used.load(Ordering::Relaxed);
+        let count = map.probes.len() as u32;
+        let space = self.mapping.probes.len() / self.kind.size();
+        let end = first.checked_add(count);
+        let end = end.filter(|end| *end as usize <= space);
+        let Some(end) = end else {
+            return Err(Error::other("there is no space for its probes"));
+        };
+        self.used.store(end, Ordering::Relaxed);
+        self.mapping.give(*index, first, count);
+        let tiers = Mutex::default();
+        let of = Arc::new(Method { first, map, tiers });
+        methods.insert(method, Arc::clone(&of));
+        Ok(Some(of))
+    }
+
+    /// The bytes of the probes that methods have got.
+    fn probes(&self) -> &'static [AtomicU8] {
+        let used = self.used.load(Ordering::Relaxed) as usize * self.kind.size();
+        self.mapping.probes.get(..used).unwrap_or_default()
+    }
+
     /// The number of probes of a method that were hit.
     fn hits_of(&self, of: &Method) -> usize {
         let first = of.first as usize * self.kind.size();
@@ -158,47 +208,29 @@ impl Modules {
         if loaded.to_bytes_le() != mvid {
             return Err("the file is another build than the loaded module".to_owned());
         }
-        let (mut probes, mut methods) = (Vec::new(), HashMap::new());
-        let mut first = 0;
+        let mut capacity: u32 = 0;
+        let mut chosen = Vec::new();
         let of_user: HashSet<MethodDef> = selected.iter().copied().collect();
         for &method in selected {
             // Lambdas and state machines follow the methods that they are a part of.
-            if !of_user.contains(&module.source_method(method)) {
-                continue;
+            if of_user.contains(&module.source_method(method))
+                && module.covers(method).map_err(words)?
+            {
+                let most = module.most_probes(method).map_err(words)?;
+                capacity = capacity.saturating_add(most);
+                chosen.push(method);
             }
-            let Some(map) = module.map(method).map_err(words)? else {
-                continue;
-            };
-            let count = map.probes.len() as u32;
-            if count == 0 {
-                continue;
-            }
-            let index = probes.len();
-            probes.push(MethodProbes {
-                method,
-                first,
-                count,
-            });
-            let tiers = Mutex::default();
-            let of = Method {
-                index,
-                first,
-                map,
-                tiers,
-            };
-            methods.insert(method, of);
-            first += count;
         }
-        if probes.is_empty() {
+        if chosen.is_empty() {
             return Ok(Vec::new());
         }
-        let chosen = probes.iter().map(|of| of.method).collect();
         let layout = HitsLayout {
             kind: self.kind,
             mvid,
             process: std::process::id(),
             path: path.to_owned(),
-            methods: probes,
+            methods: chosen.clone(),
+            capacity,
         };
         let create = |path: &Path| Mapping::create(path, &layout);
         let created = self.create_file("hits", create);
@@ -207,7 +239,10 @@ impl Modules {
             number,
             mapping,
             kind: self.kind,
-            methods,
+            files,
+            indexes: chosen.iter().copied().zip(0..).collect(),
+            methods: RwLock::default(),
+            used: AtomicU32::new(0),
         });
         if let Some(of_contexts) = &self.of_contexts {
             lock(of_contexts).push(Arc::clone(&module));
@@ -240,7 +275,7 @@ impl Modules {
         let modules = self.of_contexts.as_ref().map(lock);
         let modules = modules.iter().flat_map(|modules| modules.iter());
         let of_modules = modules.map(|module| {
-            let probes = (0..).zip(module.mapping.probes);
+            let probes = (0..).zip(module.probes());
             let hit = probes.filter(|(_, byte)| byte.load(Ordering::Relaxed) != 0);
             let hit: Vec<u32> = hit.map(|(probe, _)| probe).collect();
             (module.number, hit)
@@ -275,7 +310,7 @@ impl Modules {
         let Some(module) = self.module(module) else {
             return Ok(());
         };
-        let Some(of) = module.methods.get(&method) else {
+        let Some(of) = module.method_with_probes(method)? else {
             return Ok(());
         };
         let write = |probe, code: &mut Fragment| {
@@ -296,10 +331,10 @@ impl Modules {
         let Some(module) = self.module(id) else {
             return Ok(());
         };
-        let Some(of) = module.methods.get(&method) else {
+        let Some(of) = module.method(method) else {
             return Ok(());
         };
-        let hits = module.hits_of(of);
+        let hits = module.hits_of(&of);
         let is_complete = hits == of.map.probes.len();
         {
             let mut tiers = lock(&of.tiers);
@@ -327,10 +362,9 @@ impl Modules {
             return;
         }
         if let Some(module) = self.module(outcome.module)
-            && let Some(of) = module.methods.get(&outcome.method)
-            && let Some(state) = module.mapping.states.get(of.index)
+            && let Some(index) = module.indexes.get(&outcome.method)
         {
-            state.store(1, Ordering::Relaxed);
+            module.mapping.refuse(*index);
         }
     }
 
