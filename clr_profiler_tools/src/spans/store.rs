@@ -438,10 +438,10 @@ impl Spans {
         }
     }
 
-    /// Takes the records of the threads out of their rings, which they overwrite. At most 131,072 wait here.
-    pub(crate) fn drain(&self) {
+    /// Takes the records of the threads out of their rings, which they overwrite, and returns their number. At most 131,072 wait here.
+    pub(crate) fn drain(&self) -> usize {
         if !self.has_threads {
-            return;
+            return 0;
         }
         let mut drained = lock(&self.drained);
         let Drained {
@@ -459,12 +459,14 @@ impl Spans {
             }
             seen[method] += 1;
         }
+        let taken = records.len() - known;
         let surplus = records.len().saturating_sub(DRAINED);
         // The newest stay, as in the rings and the files.
         records.drain(..surplus);
         lost += surplus as u64;
         drop(drained);
         self.lost.fetch_add(lost, Ordering::Relaxed);
+        taken
     }
 
     /// Takes the ended spans, in the order in which they began.

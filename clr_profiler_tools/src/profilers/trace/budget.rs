@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::SPANS;
 use super::notes::{self, About};
+use super::{SPANS, compilations};
 use crate::spans::{Recording, process_time, thread_time};
 
 /// The time of a span, of a call that is only counted, and of a span for which the helper is called, in nanoseconds. They are those of
@@ -20,12 +20,26 @@ const OLDER: Costs = Costs {
     helped: 700.0,
 };
 
-/// The advance of a program that has not run for long, in nanoseconds.
-const ADVANCE: f64 = 50e6;
+/// The least that is allowed, in nanoseconds.
+const ADVANCE: f64 = 100e6;
+
+/// A program that has not run for long may have this multiple of its share, up to the share of this time: methods are compiled at its
+/// start.
+const AT_START: f64 = 3.0;
+const START: f64 = 10e9;
+
+/// The part of it that compilations may take, so that something is left for calls.
+const COMPILED: f64 = 0.6;
 
 /// A program that waits counts as one that uses this part of a processor. The tool's threads wake up whether there are spans or
 /// not, so that a service without many requests would lose its spans, and would save nothing by it.
 const LEAST: f64 = 0.2;
+
+/// The least time of writing a span, in nanoseconds: it takes place later than the call.
+const WRITING: f64 = 3_000.0;
+
+/// The shortest time by which calls are measured, in nanoseconds.
+const SHORT: f64 = 50e6;
 
 #[derive(Debug, Clone, Copy)]
 struct Costs {
@@ -50,13 +64,15 @@ pub(super) struct Budget {
     /// The part of the CPU time that tracing may take.
     share: f64,
     costs: Costs,
-    /// CPU times at the last check, of the process and of the tool's threads, and its moment.
+    /// CPU times at the last check, of the process and of compilations, and its moment.
     last: (u64, u64, Instant),
-    /// The costs so far, and the costs that were allowed.
+    /// The CPU time, the costs so far, and the share of the time.
+    passed: f64,
     spent: f64,
-    allowed: f64,
-    /// The number of spans that were not lost.
+    shared: f64,
+    /// The number of spans that were not lost, and the costs of the tool's threads with those that wait.
     kept: f64,
+    written: f64,
     helped: Vec<u64>,
     counted: Vec<Counted>,
 }
@@ -74,16 +90,19 @@ struct Counted {
 impl Budget {
     pub(super) fn new(share: f64, can_suppress_transitions: bool) -> Self {
         let now = process_time();
+        compilations::limit(COMPILED * ADVANCE);
         Self {
             share,
             costs: match can_suppress_transitions {
                 true => COSTS,
                 false => OLDER,
             },
-            last: (now, OWN.load(Ordering::Relaxed), Instant::now()),
+            last: (now, compilations::spent(), Instant::now()),
+            passed: 0.0,
             spent: 0.0,
-            allowed: ADVANCE,
+            shared: 0.0,
             kept: 0.0,
+            written: 0.0,
             helped: Vec::new(),
             counted: Vec::new(),
         }
@@ -92,29 +111,38 @@ impl Budget {
     /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
     /// Returns these methods.
     pub(super) fn watch(&mut self) -> Vec<u32> {
-        let now = (process_time(), OWN.load(Ordering::Relaxed), Instant::now());
+        let now = (process_time(), compilations::spent(), Instant::now());
         let passed = now.0.saturating_sub(self.last.0) as f64;
         let elapsed = now.2.saturating_duration_since(self.last.2).as_nanos() as f64;
-        let own = now.1.saturating_sub(self.last.1) as f64;
+        let compiled = now.1.saturating_sub(self.last.1) as f64;
         self.last = now;
         let mut methods = self.methods();
         let kept: f64 = methods.iter().map(|method| method.kept).sum();
         let counts = self.counts();
-        let spent = counts + own + methods.iter().map(|method| method.cost).sum::<f64>();
-        self.spent += spent;
-        self.allowed += allowance(self.share, passed, elapsed, spent);
-        // Writing the spans costs more than beginning and ending them, and takes place later.
         self.kept += kept;
-        let each = now.1 as f64 / self.kept.max(1.0);
+        let written = (OWN.load(Ordering::Relaxed) as f64).max(self.kept * WRITING);
+        let own = written - std::mem::replace(&mut self.written, written);
+        let spent = counts + own + methods.iter().map(|method| method.cost).sum::<f64>();
+        self.spent += spent + compiled;
+        self.passed += passed;
+        self.shared += allowance(self.share, passed, elapsed, spent);
+        let allowed = self
+            .shared
+            .max(at_start(self.share, self.passed - self.spent));
+        // The costs of calls and of the tool's threads leave less for compilations.
+        let others = self.spent - now.1 as f64;
+        compilations::limit((allowed - others).min(COMPILED * allowed));
+        // Writing the spans costs more than beginning and ending them.
+        let each = written / self.kept.max(1.0);
         for method in &mut methods {
             method.cost += method.kept * each;
         }
         let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
-        if self.spent <= self.allowed {
+        if self.spent <= allowed {
             return Vec::new();
         }
-        // The excess is saved from now on.
-        let most = self.share * passed.max(LEAST * elapsed) / 2.0;
+        // The excess is saved from now on. A burst of calls is not measured by the short time that it takes.
+        let most = self.share * passed.max(LEAST * elapsed).max(SHORT) / 2.0;
         let mut changed = Vec::new();
         methods.sort_by(|one, other| other.cost.total_cmp(&one.cost));
         for method in methods {
@@ -202,6 +230,12 @@ fn allowance(share: f64, passed: f64, elapsed: f64, spent: f64) -> f64 {
     (share * passed).max(spent.min(share * LEAST * elapsed))
 }
 
+/// The costs that are allowed for the start of a program that has run for this CPU time.
+fn at_start(share: f64, passed: f64) -> f64 {
+    let most = share * START;
+    (AT_START * share * passed).min(most).max(ADVANCE)
+}
+
 fn note(about: About, method: u32, calls: f64, passed: f64) {
     let often = calls / passed.max(1.0) * 1e9;
     notes::add(
@@ -222,7 +256,7 @@ struct Method {
 
 #[cfg(test)]
 mod tests {
-    use super::allowance;
+    use super::{allowance, at_start};
 
     #[test]
     fn programs_that_wait_are_allowed_their_costs_up_to_a_limit() {
@@ -234,5 +268,12 @@ mod tests {
         assert_eq!(whole(0.0, 1e9, 0.0), 0);
         assert_eq!(whole(2e6, 1e9, 4e6), 4_000_000);
         assert_eq!(whole(2e6, 1e9, 9e7), 10_000_000);
+    }
+
+    #[test]
+    fn a_start_may_cost_more_up_to_the_share_of_ten_seconds() {
+        let millions = |seconds: f64| (at_start(0.05, seconds * 1e9) / 1e6).round() as u64;
+        let allowed = [0.0, 0.2, 1.0, 3.0, 10.0, 60.0].map(millions);
+        assert_eq!(allowed, [100, 100, 150, 450, 500, 500]);
     }
 }

@@ -2,6 +2,7 @@
 //! their tasks.
 
 mod budget;
+mod compilations;
 mod context;
 mod conventions;
 mod http;
@@ -21,7 +22,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 
-use clr_profiler::instrumentation::Instrumentation;
+use clr_profiler::instrumentation::{Instrumentation, MethodState};
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::HelperAssembly;
 
@@ -39,8 +40,9 @@ use options::Options;
 const INTERVAL: Duration = Duration::from_millis(50);
 /// How often they are taken out of the rings of threads.
 const OFTEN: Duration = Duration::from_millis(10);
-/// The number of these times between two checks of the budget.
+/// The number of these times between two checks of the budget, and the number of spans after which it is checked at once.
 const CHECKS: u32 = 5;
+const BURST: usize = 1_000;
 
 /// The assembly that traced methods call.
 static HELPER: &[u8] = include_bytes!("helper/MethodTracer.dll");
@@ -64,6 +66,28 @@ pub struct MethodTracer {
 impl Profiler for MethodTracer {
     crate::start_as_tool!();
 
+    fn jit_compilation_started(
+        &self,
+        _info: &ProfilerInfo,
+        _function: FunctionId,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        compilations::begin();
+        Ok(())
+    }
+
+    fn jit_compilation_finished(
+        &self,
+        info: &ProfilerInfo,
+        function: FunctionId,
+        _status: Hresult,
+        _is_safe_to_block: bool,
+    ) -> Result<()> {
+        let facts = info.function_info(function)?;
+        compilations::end(facts.module, facts.token);
+        Ok(())
+    }
+
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         note_problems(&self.instrumentation);
         self.conventions.note_unmatched();
@@ -77,6 +101,7 @@ impl Tool for MethodTracer {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("method_tracer", setup);
         notes::forget();
+        compilations::forget();
         let options = Options::read(settings)?;
         let exporter = match exporter(options.otlp.as_deref(), settings)? {
             Some(options) => Some(Exporter::start(&SPANS, options, "method_tracer")?),
@@ -100,6 +125,10 @@ impl Tool for MethodTracer {
                     false => methods::trace(body, cx, true, None),
                 }
             });
+            // Methods of rules have their spans from the first call on.
+            if options.budget.is_some() {
+                instrumentation = instrumentation.defer(compilations::are_too_dear);
+            }
         }
         if options.is_all {
             let conventions = Arc::clone(&conventions);
@@ -188,9 +217,12 @@ fn exporter(url: Option<&str>, settings: &Settings) -> Result<Option<otlp::Optio
     }
 }
 
-/// Notes the assemblies whose methods are not traced.
+/// Notes the methods that have waited for spans, and the assemblies whose methods are not traced.
 fn note_problems(instrumentation: &Instrumentation) {
-    for problem in instrumentation.outcomes().problems {
+    let (count, methods) = instrumentation.in_state(MethodState::Deferred, notes::NAMED);
+    let names = methods.into_iter().map(|method| method.name).collect();
+    notes::set_deferred(count as u64, names);
+    for problem in instrumentation.problems() {
         let (assembly, reason) = problem.split_once(": ").unwrap_or(("", &problem));
         notes::add(About::Refused, assembly, reason);
     }
@@ -199,12 +231,14 @@ fn note_problems(instrumentation: &Instrumentation) {
 /// Starts the thread that takes spans out of the rings of threads, and checks the budget.
 fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> io::Result<()> {
     let run = move || {
-        let mut times = 0;
+        let (mut times, mut spans) = (0, 0);
         while !SPANS.is_closed() {
             thread::sleep(OFTEN);
-            budget::charged(|| SPANS.drain());
+            spans += budget::charged(|| SPANS.drain());
             times += 1;
-            if let Some(budget) = budget.as_mut().filter(|_| times % CHECKS == 0) {
+            let is_due = times >= CHECKS || spans > BURST;
+            if let Some(budget) = budget.as_mut().filter(|_| is_due) {
+                (times, spans) = (0, 0);
                 let changed = budget.watch();
                 if let Err(error) = instrumentation.renew(&methods::keys(&changed)) {
                     failures::add("failed", error);

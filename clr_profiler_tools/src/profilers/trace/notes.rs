@@ -41,12 +41,15 @@ static NOTES: Mutex<Vec<Note>> = Mutex::new(Vec::new());
 pub(crate) fn forget() {
     lock(&NOTES).clear();
     *lock(&SMALL) = (0, Vec::new());
+    *lock(&DEFERRED) = (0, Vec::new());
 }
 
 /// The number of small methods, and the names of the first of them.
 static SMALL: Mutex<(u64, Vec<String>)> = Mutex::new((0, Vec::new()));
+/// The same of the methods that have waited for spans.
+static DEFERRED: Mutex<(u64, Vec<String>)> = Mutex::new((0, Vec::new()));
 /// The limit for their names.
-const NAMED: usize = 1_000;
+pub(crate) const NAMED: usize = 1_000;
 
 /// Adds a method that is too small for spans.
 pub(crate) fn add_small(name: impl FnOnce() -> Result<String>) {
@@ -62,6 +65,16 @@ pub(crate) fn add_small(name: impl FnOnce() -> Result<String>) {
 /// The number of methods that are too small for spans, and the names of the first of them.
 pub(crate) fn small() -> (u64, Vec<String>) {
     lock(&SMALL).clone()
+}
+
+/// Sets the number of methods that have waited for spans, and the names of the first of them.
+pub(crate) fn set_deferred(count: u64, names: Vec<String>) {
+    *lock(&DEFERRED) = (count, names);
+}
+
+/// The number of methods that have waited for spans, and the names of the first of them.
+pub(crate) fn deferred() -> (u64, Vec<String>) {
+    lock(&DEFERRED).clone()
 }
 
 /// Adds a note, and returns whether it is a new one.

@@ -74,12 +74,19 @@ pub(crate) fn text(sent: Option<&Sent>, overhead: &Overhead) -> String {
     if let Some(sent) = sent {
         let _ = writeln!(text, "\n{sent}");
     }
-    let (small, names) = notes::small();
-    if small > 0 {
-        let _ = writeln!(text, "\n{small} methods are small and have no spans:");
-    }
-    for name in names {
-        let _ = writeln!(text, "  {name}");
+    for ((count, names), words) in [
+        (notes::small(), "methods are small and have no spans:"),
+        (
+            notes::deferred(),
+            "methods were compiled when the budget was spent; their calls have no spans and are not counted:",
+        ),
+    ] {
+        if count > 0 {
+            let _ = writeln!(text, "\n{count} {words}");
+        }
+        for name in names {
+            let _ = writeln!(text, "  {name}");
+        }
     }
     let (calls, plain) = SPANS.totals().iter().fold((0, 0), |(calls, plain), row| {
         (calls + row.calls, plain + row.plain)
@@ -104,6 +111,10 @@ pub(crate) fn omitted(is_end: bool) -> Option<String> {
         (
             small,
             "small methods have no spans: name them by `--methods`",
+        ),
+        (
+            notes::deferred().0,
+            "methods were compiled when the budget was spent, and have no spans: `--budget 100` is no limit",
         ),
         (
             counted as u64,
@@ -146,6 +157,8 @@ pub(crate) fn json(sent: Option<&Sent>) -> Value {
     }
     let (small, names) = notes::small();
     all["small"] = json!({ "methods": small, "names": names });
+    let (deferred, names) = notes::deferred();
+    all["deferred"] = json!({ "methods": deferred, "names": names });
     if let Some(sent) = sent {
         all["otlp"] = sent.to_string().into();
     }
