@@ -179,8 +179,8 @@ mod tests {
             Ok(Self {
                 at,
                 rss: kilobytes("status", "VmRSS:")?,
-                private: kilobytes("smaps_rollup", "Private_Dirty:")?
-                    + kilobytes("smaps_rollup", "Private_Clean:")?,
+                // Clean pages of files become private when another process that has them ends.
+                private: kilobytes("smaps_rollup", "Private_Dirty:")?,
                 threads: count("task")?,
                 descriptors: count("fd")?,
                 versions,
