@@ -195,12 +195,14 @@ impl Component for Instrumentation {
             return Ok(true);
         }
         let key = (callee.module(), callee.token());
-        if shared.defers(key) {
-            return Ok(true);
-        }
+        let is_deferring = shared.is_deferring();
         let (may_be_inlined, is_first_use) = {
             let table = lock(&shared.table);
-            (table.may_be_inlined(key), table.is_first_use(key))
+            let is_left_alone = is_deferring && table.can_wait(key);
+            (
+                is_left_alone || table.may_be_inlined(key),
+                table.is_first_use(key),
+            )
         };
         // The JIT may have its IL already: the next copy has the new one.
         if is_first_use {
@@ -223,10 +225,10 @@ impl Component for Instrumentation {
             return Ok(());
         }
         let key = (method.module(), method.token());
-        let is_deferred = shared.defers(key);
+        let is_deferring = shared.is_deferring();
         let (begun, was_set_before) = {
             let mut table = lock(&shared.table);
-            let begun = table.begin_or_defer(key, is_deferred);
+            let begun = table.begin_or_defer(key, is_deferring);
             (begun, table.was_set_before(key))
         };
         let (rules, has_code) = match begun {
@@ -335,7 +337,7 @@ impl Component for Instrumentation {
         if let Some(rejit) = self.rejit.get() {
             Component::shutdown(rejit, info)?;
         }
-        let outcomes = match (&self.shared.get(), self.rejit.get()) {
+        let outcomes = match (self.shared.get(), self.rejit.get()) {
             // The names of methods without a problem are not needed.
             (Some(shared), None) => shared.outcomes_of(|row| row.problem.is_some()),
             _ => self.outcomes(),

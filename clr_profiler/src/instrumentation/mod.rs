@@ -5,6 +5,7 @@
 //! callers, rejects precompiled code that has copies of them, and keeps the outcome of each method. Its documentation has
 //! an example.
 
+mod answers;
 mod component;
 mod outcome;
 mod rules;
@@ -18,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::rejit::{Rejit, RejitState};
+use crate::rejit::Rejit;
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::worker::Worker;
@@ -410,8 +411,8 @@ impl Instrumentation {
     /// That applies to the rules so far: methods that a later one selects do not wait.
     ///
     /// On .NET 7 and later a method with a loop that has waited is refused, because it
-    /// [may be in the loop](clr_profiler_il::edit::NotInstrumentable::MayBeInLoop) while it is compiled. Methods that are compiled once, and those that
-    /// ReJIT changes, do not wait.
+    /// [may be in the loop](clr_profiler_il::edit::NotInstrumentable::MayBeInLoop) while it is compiled. A method that is compiled once, such as
+    /// each without tiers, keeps its IL. Methods that ReJIT changes, and those of modules that the program builds at run time, do not wait.
     ///
     /// Attaching fails together with [`at_module_load`](Self::at_module_load) or [`switchable`](Self::switchable).
     ///
@@ -533,67 +534,6 @@ impl Instrumentation {
         };
         shared.renew(methods);
         Ok(())
-    }
-
-    /// The ReJIT by which methods change in a running program, if it is attached or
-    /// [switchable](Self::switchable): to wait until the runtime has got all requests.
-    #[must_use]
-    pub fn rejit(&self) -> Option<&Rejit> {
-        self.rejit.get()
-    }
-
-    /// The outcomes so far.
-    ///
-    /// **Context**: any but during a GC. After the profiler's shutdown, methods that were never compiled are named by
-    /// their tokens.
-    #[must_use]
-    pub fn outcomes(&self) -> Outcomes {
-        let Some(shared) = self.shared.get() else {
-            return Outcomes::default();
-        };
-        self.with_rejits(shared.outcomes())
-    }
-
-    /// The methods in a state: their number, and the outcomes of the first of them, at most `most`.
-    ///
-    /// Of a large program it takes less time than all [outcomes](Self::outcomes), which have the names of all methods.
-    /// ReJIT that has failed is in those alone.
-    ///
-    /// **Context**: any.
-    #[must_use]
-    pub fn in_state(&self, state: MethodState, most: usize) -> (usize, Vec<MethodOutcome>) {
-        let shared = self.shared.get();
-        let found = shared.map(|shared| shared.in_state(state, most));
-        found.unwrap_or_default()
-    }
-
-    /// The reasons for which assemblies, or rules for their methods, were left out: [`Outcomes::problems`] alone.
-    ///
-    /// **Context**: any.
-    #[must_use]
-    pub fn problems(&self) -> Vec<String> {
-        let shared = self.shared.get();
-        let problems = shared.map(|shared| lock(&shared.table).problems());
-        problems.unwrap_or_default()
-    }
-
-    fn with_rejits(&self, mut outcomes: Outcomes) -> Outcomes {
-        let rejits = self.rejit.get().map(Rejit::outcomes).unwrap_or_default();
-        for rejit in rejits.iter().filter(|rejit| rejit.is_wanted) {
-            let key = (rejit.module, rejit.method);
-            // They are in the order of their keys.
-            let methods = &mut outcomes.methods;
-            let found = methods.binary_search_by_key(&key, |of| (of.module, of.method));
-            let method = found.ok().and_then(|index| methods.get_mut(index));
-            if let (Some(method), RejitState::Failed(code)) = (method, rejit.state)
-                && method.problem.is_none()
-            {
-                let problem = rejit.problem.clone().unwrap_or_else(|| code.to_string());
-                method.state = MethodState::Failed;
-                method.problem = Some(format!("it cannot be rejitted: {problem}"));
-            }
-        }
-        outcomes
     }
 }
 

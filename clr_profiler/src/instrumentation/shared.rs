@@ -1,14 +1,16 @@
 //! [`Shared`]: the work with modules and methods, which calls the runtime.
 
+mod outcomes;
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use super::outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
-use super::rules::{Description, RuleIndex};
+use super::outcome::{MethodOutcome, MethodState};
+use super::rules::Description;
 use super::search;
-use super::table::{MethodKey, Module, RowOutcome, Rules, Selected, Table, Timing};
+use super::table::{MethodKey, Module, Rules, Selected, Table, Timing};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ModuleId};
 use crate::info::function_control::FunctionControl;
@@ -16,13 +18,11 @@ use crate::info::method::Method;
 use crate::info::{
     self, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags, is_framework,
 };
-use crate::metadata::{Instantiation, MetadataImport, method_name};
 use crate::rewrite::HelperAssembly;
 use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
 use clr_profiler_il::edit::NotInstrumentable;
-use clr_profiler_il::pattern::MethodPattern;
 use clr_profiler_il::token::MethodDef;
 
 /// The part of an attached component that its callbacks and threads share.
@@ -237,11 +237,14 @@ impl Shared {
             Some(_) => Timing::FirstUse,
             None => Timing::Compilation,
         };
-        let may_wait = found.iter().all(|(_, rules)| description.may_wait(rules));
-        let rejits = lock(&self.table).add_methods(module, found, inliners, timing);
-        if may_wait {
-            lock(&self.table).let_wait(module);
-        }
+        let rejits = {
+            let mut table = lock(&self.table);
+            let rejits = table.add_methods(module, found, inliners, timing);
+            if description.deferral.is_some() {
+                table.let_wait(module, |rules| description.may_wait(rules));
+            }
+            rejits
+        };
         if timing == Timing::Load {
             for method in methods {
                 self.rewrite_early((module, method));
@@ -306,27 +309,20 @@ impl Shared {
     }
 
     /// Whether methods that can be left alone are.
-    fn is_deferring(&self) -> bool {
+    pub(super) fn is_deferring(&self) -> bool {
         let deferral = self.description.deferral.as_ref();
-        deferral.is_some_and(|is_deferred| is_deferred())
-    }
-
-    /// Whether a method is left alone that would be edited.
-    pub(super) fn defers(&self, key: MethodKey) -> bool {
-        if self.description.deferral.is_none() {
-            return false;
-        }
-        let rules: Option<Rules> = lock(&self.table).undecided(key);
-        rules.is_some_and(|rules| self.description.may_wait(&rules)) && self.is_deferring()
+        deferral.is_some_and(|is_deferring| is_deferring())
     }
 
     /// Whether a method, which is selected or has copies of selected ones, keeps its precompiled code.
     pub(super) fn keeps_code(&self, key: MethodKey) -> bool {
-        let may_keep = self.description.deferral.is_some()
-            && lock(&self.table).may_keep_code(key)
-            && self.is_deferring();
+        if !self.is_deferring() {
+            return false;
+        }
+        let mut table = lock(&self.table);
+        let may_keep = table.may_keep_code(key);
         if may_keep {
-            lock(&self.table).defer(key);
+            table.defer(key);
         }
         may_keep
     }
@@ -400,23 +396,6 @@ impl Shared {
             assembly,
         };
         report(&outcome, result.as_ref().ok());
-    }
-
-    /// The decision between rules of a method, if it has its new IL.
-    fn conflict(&self, state: MethodState, rules: &[RuleIndex]) -> Option<String> {
-        self.description
-            .conflict(rules)
-            .filter(|_| state == MethodState::Instrumented)
-    }
-
-    /// The full name of a method, or its token.
-    fn name(&self, (module, method): MethodKey) -> String {
-        let read = || {
-            let metadata = self.info.module_metadata(module)?;
-            let props = metadata.method_props(method)?;
-            method_name(&metadata, method, &props, Instantiation::default())
-        };
-        read().unwrap_or_else(|_: Error| method.to_string())
     }
 
     /// The edit of [`Rejit`].
@@ -520,76 +499,6 @@ impl Shared {
             pace = (pace * 2).min(LOADED_LATE);
         }
         request(lock(&self.table).take_awaiting());
-    }
-
-    /// The state of methods that call patches by slots.
-    fn slot_state(&self) -> (MethodState, Option<String>) {
-        let mut helpers = self.description.helpers_with_slots();
-        let missing = helpers.find_map(|helper| helper.check(&self.info).err());
-        match missing {
-            None => (MethodState::Instrumented, None),
-            Some(error) => (MethodState::AwaitsHelper, Some(error.to_string())),
-        }
-    }
-
-    pub(super) fn outcomes(&self) -> Outcomes {
-        self.outcomes_of(|_| true)
-    }
-
-    /// The outcomes, of methods those alone that are wanted: to find their names takes time.
-    pub(super) fn outcomes_of(&self, is_wanted: impl Fn(&RowOutcome) -> bool) -> Outcomes {
-        let (rows, problems, unloaded) = {
-            let table = lock(&self.table);
-            (table.outcomes(), table.problems(), table.unloaded())
-        };
-        let rows = rows.into_iter().filter(is_wanted);
-        let methods = rows.map(|row| self.named(row));
-        let matches = |(pattern, methods): (&MethodPattern, u64)| PatternMatches {
-            pattern: pattern.clone(),
-            methods,
-        };
-        Outcomes {
-            methods: methods.collect(),
-            patterns: self.description.patterns().map(matches).collect(),
-            callees: self.description.callees().map(matches).collect(),
-            problems,
-            unloaded,
-        }
-    }
-
-    /// The methods in a state: their number, and the outcomes of the first of them.
-    pub(super) fn in_state(&self, state: MethodState, most: usize) -> (usize, Vec<MethodOutcome>) {
-        let mut rows = lock(&self.table).outcomes();
-        rows.retain(|row| row.state.name() == state.name());
-        let count = rows.len();
-        let first = rows.into_iter().take(most);
-        (count, first.map(|row| self.named(row)).collect())
-    }
-
-    fn named(&self, row: RowOutcome) -> MethodOutcome {
-        let RowOutcome {
-            key,
-            assembly,
-            name,
-            state,
-            problem,
-            rules,
-        } = row;
-        let ways = self.description.ways(&rules, assembly == CORE_LIBRARY);
-        let (state, problem) = match state {
-            MethodState::Instrumented if ways.contains(&PatchWay::Slot) => self.slot_state(),
-            state => (state, problem),
-        };
-        MethodOutcome {
-            module: key.0,
-            method: key.1,
-            assembly,
-            name: name.map_or_else(|| self.name(key), |name| name.to_string()),
-            state,
-            problem,
-            conflict: self.conflict(state, &rules),
-            ways,
-        }
     }
 
     /// Searches the modules that were loaded before the profiler was attached.

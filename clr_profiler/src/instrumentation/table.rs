@@ -92,7 +92,8 @@ pub(super) struct Row {
     is_early: bool,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
-    /// The compilations of it that have not ended, if it may be left alone.
+    /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
+    may_wait: bool,
     compilations: u32,
 }
 
@@ -151,6 +152,7 @@ impl Row {
             is_kept: false,
             is_early: false,
             is_given_back: false,
+            may_wait: false,
             compilations: 0,
         }
     }

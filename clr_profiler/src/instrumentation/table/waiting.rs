@@ -1,8 +1,6 @@
 //! Methods that are left alone until they are compiled again.
 
-use std::sync::Arc;
-
-use super::{MethodKey, Row, Rules, Table, Timing};
+use super::{MethodKey, Row, RuleIndex, Rules, Table, Timing};
 use crate::ids::ModuleId;
 use crate::instrumentation::outcome::MethodState;
 
@@ -24,28 +22,34 @@ impl Row {
 }
 
 impl Table {
-    /// Lets the methods of a module wait, and with them the precompiled code that has copies of them.
-    pub(in crate::instrumentation) fn let_wait(&mut self, id: ModuleId) {
+    /// Lets those methods of a module wait whose rules allow it. If all do, precompiled code that has copies of them may be used, too.
+    pub(in crate::instrumentation) fn let_wait(
+        &mut self,
+        id: ModuleId,
+        may_wait: impl Fn(&[RuleIndex]) -> bool,
+    ) {
         if let Some(module) = self.modules.get_mut(&id) {
-            module.may_wait = true;
+            for row in module.rows.values_mut() {
+                row.may_wait = may_wait(&row.rules);
+            }
+            module.may_wait = module.rows.values().all(|row| row.may_wait);
         }
     }
 
-    /// The rules of a method that can still be left alone.
-    pub(in crate::instrumentation) fn undecided(&self, (id, method): MethodKey) -> Option<Rules> {
-        let module = self.modules.get(&id)?;
-        let row = module.rows.get(&method)?;
-        let can_wait = module.timing == Timing::Compilation && !module.is_by_rejit;
-        let is_undecided = can_wait && !self.is_off && !self.is_removed() && row.is_undecided();
-        is_undecided.then(|| Arc::clone(&row.rules))
+    /// Whether a method can still be left alone.
+    pub(in crate::instrumentation) fn can_wait(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        let module =
+            module.filter(|of| of.timing == Timing::Compilation && !of.is_by_rejit && !self.is_off);
+        let row = module.and_then(|module| module.rows.get(&method));
+        !self.is_removed() && row.is_some_and(|row| row.may_wait && row.is_undecided())
     }
 
     /// Whether the precompiled code of a method may be used while methods wait.
     pub(in crate::instrumentation) fn may_keep_code(&self, key: MethodKey) -> bool {
         let module = self.modules.get(&key.0);
         module.is_some_and(|module| {
-            let is_selected = module.rows.contains_key(&key.1);
-            module.may_wait && (!is_selected || self.undecided(key).is_some())
+            module.may_wait && (!module.rows.contains_key(&key.1) || self.can_wait(key))
         })
     }
 
@@ -57,20 +61,20 @@ impl Table {
         }
     }
 
-    /// [`begin`](Self::begin), for a method that can be left alone, and is if `is_deferred`.
+    /// [`begin`](Self::begin), for a method that is left alone if it can be and `is_deferring`.
     pub(in crate::instrumentation) fn begin_or_defer(
         &mut self,
         key: MethodKey,
-        is_deferred: bool,
+        is_deferring: bool,
     ) -> Option<Begun> {
         let mut has_code = false;
-        if self.undecided(key).is_some() {
+        if self.can_wait(key) {
             let module = self.modules.get_mut(&key.0)?;
             let row = module.rows.get_mut(&key.1)?;
             row.compilations += 1;
             has_code = row.state == MethodState::Deferred;
             // The JIT reads the exception clauses of the body while it compiles it: another thread would get those of the new one.
-            if is_deferred || has_code && row.compilations > 1 {
+            if is_deferring || has_code && row.compilations > 1 {
                 row.state = MethodState::Deferred;
                 return None;
             }

@@ -3,8 +3,9 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::env;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,6 +46,16 @@ const SWITCHED: usize = 5;
 
 /// Whether methods are deferred: until `Switched` has called each once.
 static IS_DEFERRED: AtomicBool = AtomicBool::new(true);
+
+/// The changed methods whose new code was compiled.
+static COMPILED: Mutex<BTreeSet<(ModuleId, MethodDef)>> = Mutex::new(BTreeSet::new());
+
+/// The time in which threads that call a method over and over have called its new code.
+const SOON: Duration = Duration::from_millis(500);
+
+fn is_deferred() -> bool {
+    env::var("INSTRUMENTED").is_ok_and(|how| how == "deferred")
+}
 
 fn add(number: i32) -> impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> {
     move |body, _| {
@@ -185,7 +196,15 @@ impl Profiler for Instruments {
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        if info.method(function)?.full_name()? == "Getters.Changed.Throws(int)" {
+        let method = info.method(function)?;
+        if is_deferred() {
+            let key = (method.module(), method.token());
+            let (_, changed) = self.instrumentation.in_state(MethodState::Instrumented, SWITCHED);
+            if changed.iter().any(|of| (of.module, of.method) == key) {
+                COMPILED.lock().unwrap().insert(key);
+            }
+        }
+        if method.full_name()? == "Getters.Changed.Throws(int)" {
             let mapping = info.il_to_native_mapping(function)?;
             let offsets = mapping.iter().map(|entry| format!("{:?}", entry.il));
             let offsets: Vec<String> = offsets.collect();
@@ -216,13 +235,13 @@ fn step(instrumentation: &Instrumentation, step: &str) -> Result<()> {
         // A second call changes nothing.
         return instrumentation.remove();
     }
-    if step == "toggle" && env::var("INSTRUMENTED").is_ok_and(|how| how == "deferred") {
+    if step == "toggle" && is_deferred() {
         let deadline = Instant::now() + PATIENCE;
-        let changed = || instrumentation.in_state(MethodState::Instrumented, 0).0;
         let tiers = env::var("COMPlus_TieredCompilation").is_ok_and(|is_on| is_on == "1");
-        while tiers && changed() < SWITCHED && Instant::now() < deadline {
+        while tiers && COMPILED.lock().unwrap().len() < SWITCHED && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(2));
         }
+        thread::sleep(SOON);
         return Ok(());
     }
     let Some(rejit) = instrumentation.rejit() else {
