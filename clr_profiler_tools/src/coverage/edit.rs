@@ -182,7 +182,7 @@ mod tests {
         for name in ["NetRelease.dll", "NetDebug.dll"] {
             let files = ModuleFiles::read(&folder.join(name)).unwrap();
             let module = files.module().unwrap();
-            assert_eq!(module.without_pdb(), None);
+            assert_eq!(files.without_pdb(), None);
             for method in module.methods() {
                 let Some(map) = module.map(method).unwrap() else {
                     continue;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use clr_metadata::pdb::{Pdb, PdbFile, SequencePoint};
 use clr_metadata::rows::ModuleRow;
@@ -25,7 +26,8 @@ pub(super) const DEPTH: usize = 32;
 pub struct ModuleFiles {
     bytes: Vec<u8>,
     pdb: Result<PdbFile, String>,
-    facts: Facts,
+    /// Read when they are needed: most assemblies without a PDB are not covered.
+    facts: OnceLock<clr_metadata::Result<Facts>>,
 }
 
 /// Facts of a whole assembly that each method needs.
@@ -59,10 +61,24 @@ impl ModuleFiles {
         let bytes = fs::read(path).map_err(|error| in_words(&error))?;
         let assembly = Assembly::parse(&bytes).map_err(|error| in_words(&error))?;
         let pdb = PdbFile::find_for(&assembly.image, path).map_err(|error| error.to_string());
-        let lines = pdb.as_ref().ok().and_then(|pdb| pdb.pdb().ok());
-        let facts = Facts::of(&assembly.metadata, lines.as_ref());
-        let facts = facts.map_err(|error| in_words(&error))?;
+        let facts = OnceLock::new();
         Ok(Self { bytes, pdb, facts })
+    }
+
+    /// The simple name of the assembly.
+    ///
+    /// # Errors
+    ///
+    /// If it has no manifest.
+    pub fn name(&self) -> clr_metadata::Result<&str> {
+        let assembly = Assembly::parse(&self.bytes)?;
+        assembly.metadata.manifest().map(|of| of.name)
+    }
+
+    /// Why there is no PDB.
+    #[must_use]
+    pub fn without_pdb(&self) -> Option<&str> {
+        self.pdb.as_ref().err().map(String::as_str)
     }
 
     /// The methods.
@@ -76,11 +92,12 @@ impl ModuleFiles {
             Ok(pdb) => Some(pdb.pdb()?),
             Err(_) => None,
         };
+        let read = || Facts::of(&assembly.metadata, pdb.as_ref());
+        let facts = self.facts.get_or_init(read).as_ref();
         Ok(CoveredModule {
-            facts: &self.facts,
+            facts: facts.map_err(Clone::clone)?,
             assembly,
             pdb,
-            without_pdb: self.pdb.as_ref().err().map(String::as_str),
         })
     }
 }
@@ -90,7 +107,6 @@ impl ModuleFiles {
 pub struct CoveredModule<'a> {
     pub(super) assembly: Assembly<'a>,
     pdb: Option<Pdb<'a>>,
-    without_pdb: Option<&'a str>,
     pub(super) facts: &'a Facts,
 }
 
@@ -133,16 +149,10 @@ impl<'a> CoveredModule<'a> {
         Ok(mvid.transpose()?.flatten().unwrap_or_default())
     }
 
-    /// The PDB; `None` with the [reason](Self::without_pdb).
+    /// The PDB; `None` with the [reason](ModuleFiles::without_pdb).
     #[must_use]
     pub const fn pdb(&self) -> Option<&Pdb<'a>> {
         self.pdb.as_ref()
-    }
-
-    /// Why there is no PDB.
-    #[must_use]
-    pub const fn without_pdb(&self) -> Option<&str> {
-        self.without_pdb
     }
 
     /// The methods with IL.

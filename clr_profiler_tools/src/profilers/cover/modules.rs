@@ -189,9 +189,8 @@ impl Modules {
             }
         };
         let words = |error: clr_metadata::Error| error.to_string();
-        let module = files.module().map_err(words)?;
-        match module.without_pdb() {
-            Some(_) if !is_named(module.name().map_err(words)?) => return Ok(Vec::new()),
+        match files.without_pdb() {
+            Some(_) if !is_named(files.name().map_err(words)?) => return Ok(Vec::new()),
             Some(reason) => {
                 let path = path.display();
                 Session::say(
@@ -201,6 +200,7 @@ impl Modules {
             }
             None => {}
         }
+        let module = files.module().map_err(words)?;
         let mvid = module.mvid().map_err(words)?;
         let loaded = info.module_metadata(id);
         let loaded = loaded.and_then(|loaded| loaded.scope_props());
