@@ -38,6 +38,9 @@ const LEAST: f64 = 0.2;
 /// The least time of writing a span, in nanoseconds: it takes place later than the call.
 const WRITING: f64 = 3_000.0;
 
+/// The CPU time for which a method is counted at least, in nanoseconds: a count of a moment would say nothing.
+const COUNTED: f64 = 400e6;
+
 /// The shortest time by which calls are measured, in nanoseconds.
 const SHORT: f64 = 50e6;
 
@@ -80,6 +83,8 @@ pub(super) struct Budget {
 /// A method that is only counted.
 struct Counted {
     number: u32,
+    /// The CPU time at which it lost its spans.
+    since: f64,
     /// The calls until the last check.
     last: u64,
     /// The calls between the last two checks.
@@ -150,6 +155,10 @@ impl Budget {
                 break;
             }
             cost -= method.cost;
+            // The last of its spans were taken after it lost them.
+            if self.counted.iter().any(|of| of.number == method.number) {
+                continue;
+            }
             self.count(&method, passed);
             changed.push(method.number);
         }
@@ -201,7 +210,8 @@ impl Budget {
         let most = most / self.costs.count;
         let mut given_up = Vec::new();
         for method in &mut self.counted {
-            if method.calls as f64 <= most / 4.0 || method.is_given_up {
+            let is_new = self.passed - method.since < COUNTED;
+            if method.calls as f64 <= most / 4.0 || method.is_given_up || is_new {
                 continue;
             }
             method.is_given_up = true;
@@ -216,6 +226,7 @@ impl Budget {
         SPANS.record_less(method.number, Recording::Counts);
         self.counted.push(Counted {
             number: method.number,
+            since: self.passed,
             last: SPANS.plain_calls(method.number),
             calls: 0,
             is_given_up: false,

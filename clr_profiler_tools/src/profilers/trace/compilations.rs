@@ -33,14 +33,25 @@ pub(super) fn forget() {
     LIMIT.store(u64::MAX, Ordering::Relaxed);
 }
 
-/// A method gets spans.
+/// Whether there is a budget for them.
+fn are_limited() -> bool {
+    LIMIT.load(Ordering::Relaxed) != u64::MAX
+}
+
+/// A method has code with spans.
 pub(super) fn add(module: ModuleId, method: MethodDef) {
+    if !are_limited() {
+        return;
+    }
     let mut traced = TRACED.write().unwrap_or_else(PoisonError::into_inner);
     traced.insert((module, method));
 }
 
 /// A compilation begins on this thread.
 pub(super) fn begin() {
+    if !are_limited() {
+        return;
+    }
     BEGUN.with_borrow_mut(|begun| begun.push((thread_time(), 0)));
 }
 

@@ -12,12 +12,12 @@ use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{Boxing, Completion, RewriteContext, Unobservable};
 
+use super::SPANS;
 use super::conventions::{Applied, Readers, Spanned};
 use super::iterators;
 use super::native::Call;
 use super::notes::{self, About};
 use super::values::{self, Values};
-use super::{SPANS, compilations};
 use crate::report::lock;
 use crate::spans::Recording;
 
@@ -43,7 +43,6 @@ pub(super) fn keys(numbers: &[u32]) -> Vec<(ModuleId, MethodDef)> {
 /// A method has this number.
 pub(super) fn add_key(number: u32, cx: &RewriteContext<'_>) {
     let key = (cx.module(), cx.token());
-    compilations::add(key.0, key.1);
     let mut keys = lock(&KEYS);
     let known = keys.entry(number).or_default();
     if !known.contains(&key) {

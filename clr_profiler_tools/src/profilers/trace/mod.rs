@@ -152,6 +152,9 @@ impl Tool for MethodTracer {
             None => instrumentation,
         };
         let instrumentation = context::follow(instrumentation, info)?.report(|outcome, _| {
+            if outcome.state == MethodState::Instrumented {
+                compilations::add(outcome.module, outcome.method);
+            }
             if let Some(problem) = &outcome.problem {
                 notes::add(About::Refused, &outcome.name, problem);
             }
