@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_test::{Archive, Fetcher, Index, Pinned, Platform};
 use clr_profiler_tests::{Folder, profilee, runtimes};
 
 use crate::command::{clr_on, sample, stderr, stdout, text};
@@ -17,12 +17,15 @@ const PPROF_FORMAT: Pinned = Pinned {
     index: Index::Npm,
     package: "pprof-format",
     package_version: "2.3.2",
-    platform: "any",
-    archive: "pprof-format-2.3.2.tgz",
-    sha256: "209b123f810b084accdcdbba2e2304469a7161250f28974d194c226aeb94026c",
-    size: 359_606,
     licence: "MIT",
-    executable: "package/dist/commonjs/index.js",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "pprof-format-2.3.2.tgz",
+        sha256: "209b123f810b084accdcdbba2e2304469a7161250f28974d194c226aeb94026c",
+        size: 359_606,
+        executable: "package/dist/commonjs/index.js",
+    }],
 };
 
 /// The Firefox Profiler without its pages.
@@ -32,12 +35,15 @@ const PROFILER_CLI: Pinned = Pinned {
     index: Index::Npm,
     package: "@firefox-devtools/profiler-cli",
     package_version: "0.10.0",
-    platform: "any",
-    archive: "firefox-devtools-profiler-cli-0.10.0.tgz",
-    sha256: "41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2",
-    size: 419_907,
     licence: "MPL-2.0",
-    executable: "package/dist/profiler-cli.js",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "firefox-devtools-profiler-cli-0.10.0.tgz",
+        sha256: "41a25d3ef0c1131f5286eb098489f2868d7b9a627424023fc6e7aff9a33f85e2",
+        size: 419_907,
+        executable: "package/dist/profiler-cli.js",
+    }],
 };
 
 /// The package of speedscope, for the schema of its files.
@@ -47,12 +53,15 @@ const SPEEDSCOPE: Pinned = Pinned {
     index: Index::Npm,
     package: "speedscope",
     package_version: "1.25.0",
-    platform: "any",
-    archive: "speedscope-1.25.0.tgz",
-    sha256: "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03",
-    size: 282_655,
     licence: "MIT",
-    executable: "package/dist/release/file-format-schema.json",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "speedscope-1.25.0.tgz",
+        sha256: "2831f1e0d26df914b477e522d78b8485511495a6af81a0b88158f8b48f9e0d03",
+        size: 282_655,
+        executable: "package/dist/release/file-format-schema.json",
+    }],
 };
 
 /// A validator of JSON schemas.
@@ -62,12 +71,15 @@ const JSON_SCHEMA: Pinned = Pinned {
     index: Index::Npm,
     package: "@cfworker/json-schema",
     package_version: "4.1.6",
-    platform: "any",
-    archive: "cfworker-json-schema-4.1.6.tgz",
-    sha256: "816fd637a08f4ea48b17850ed1a91bc888100db893539c53237af9cb274886f5",
-    size: 61_306,
     licence: "MIT",
-    executable: "package/dist/commonjs/index.js",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "cfworker-json-schema-4.1.6.tgz",
+        sha256: "816fd637a08f4ea48b17850ed1a91bc888100db893539c53237af9cb274886f5",
+        size: 61_306,
+        executable: "package/dist/commonjs/index.js",
+    }],
 };
 
 fn fetched(pinned: &Pinned) -> PathBuf {

@@ -36,7 +36,7 @@ pub use cargo::build_library;
 pub use csharp::{CSharp, Compiled};
 pub use error::Error;
 #[cfg(feature = "fetch")]
-pub use fetch::{Fetcher, Index, Pinned};
+pub use fetch::{Archive, Fetcher, Index, Pinned, Platform};
 pub use offline::{
     AssemblyFile, EditedAssembly, EditedMethod, OfflineContext, OfflineProps, Outcome,
 };

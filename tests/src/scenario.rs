@@ -22,7 +22,9 @@ pub fn profilee(name: &str) -> PathBuf {
         Some(folder) => PathBuf::from(folder),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("profilees"),
     };
-    folder.join(format!("{name}.dll"))
+    let path = folder.join(format!("{name}.dll"));
+    // With its drive, on Windows: profilers hand it to the runtime, which asks for that.
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// Whether a log has this line.

@@ -27,7 +27,7 @@ use crate::ids::ModuleId;
 use crate::lifetimes::{InFlight, TargetState};
 use crate::runtime::{Suspended, suspended};
 use memory::Memory;
-#[cfg(feature = "sampling")]
+#[cfg(all(feature = "sampling", target_os = "linux", target_env = "gnu"))]
 pub(crate) use memory::read_memory;
 #[cfg(feature = "lines")]
 pub(crate) use symbols::{AllSymbols, Found, Loaded, Symbols};

@@ -68,9 +68,14 @@ fn listener(connection: &Connection) -> io::Result<Option<u32>> {
     super::peer::listener(&connection.socket).map(Some)
 }
 
-/// A pipe of Windows belongs to whoever created the first of its name; other systems have no common
-/// call for it.
-#[cfg(not(target_os = "linux"))]
+/// As on Linux: anyone may have created the first pipe of this name.
+#[cfg(windows)]
+fn listener(connection: &Connection) -> io::Result<Option<u32>> {
+    super::peer::listener(connection).map(Some)
+}
+
+/// Other systems have no common call for it.
+#[cfg(not(any(target_os = "linux", windows)))]
 #[allow(clippy::unnecessary_wraps, reason = "as on Linux")]
 fn listener(_connection: &Connection) -> io::Result<Option<u32>> {
     Ok(None)

@@ -2,7 +2,7 @@
 
 mod connection;
 mod message;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 mod peer;
 mod process;
 mod refusal;
@@ -99,7 +99,7 @@ impl Attach {
     /// [`Error::LibraryNotSeen`], [`Error::NoDiagnostics`], [`Error::OtherUser`].
     ///
     /// [`Error::ForeignListener`] if another process listens under the runtime's name: nothing is sent
-    /// to it. Detected on Linux only.
+    /// to it. Detected on Linux and Windows.
     ///
     /// After that: [`Error::AttachRefused`] by the runtime or by the profiler,
     /// [`Error::NoAnswer`] in time (the profiler may nevertheless be loaded later),

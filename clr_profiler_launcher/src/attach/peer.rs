@@ -1,12 +1,13 @@
-//! The process that listens at the other end of a socket.
+//! The process that listens at the other end of a connection.
 
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 
 /// The id of the process that called `listen`, in the namespace of this process; 0 if it is outside
 /// of it. The kernel recorded it: the other side cannot choose it.
-pub(super) fn listener(socket: &UnixStream) -> io::Result<u32> {
+#[cfg(target_os = "linux")]
+pub(super) fn listener(socket: &std::os::unix::net::UnixStream) -> io::Result<u32> {
+    use std::os::fd::AsRawFd;
+
     let mut peer = libc::ucred {
         pid: 0,
         uid: 0,
@@ -27,4 +28,19 @@ pub(super) fn listener(socket: &UnixStream) -> io::Result<u32> {
         return Err(io::Error::last_os_error());
     }
     Ok(u32::try_from(peer.pid).unwrap_or(0))
+}
+
+/// The id of the process that created the named pipe.
+#[cfg(windows)]
+pub(super) fn listener(pipe: &std::fs::File) -> io::Result<u32> {
+    use std::os::windows::io::AsRawHandle;
+    use windows_sys::Win32::System::Pipes::GetNamedPipeServerProcessId;
+
+    let mut process = 0;
+    // SAFETY: the handle is that of an open file, and there is room for the answer.
+    let answer = unsafe { GetNamedPipeServerProcessId(pipe.as_raw_handle(), &mut process) };
+    if answer == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(process)
 }

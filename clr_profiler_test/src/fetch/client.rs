@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use clr_profiler_launcher::DotnetHost;
 
-use super::Pinned;
+use super::{Package, Pinned};
 use crate::{Error, Result};
 
 /// A program that downloads packages.
@@ -37,9 +37,10 @@ impl<'a> Client<'a> {
     pub(super) const NPM: &'static str = "CLR_PROFILER_NPM";
 
     /// Downloads the archive of a package into `folder`.
-    pub(super) fn download(self, pinned: &Pinned, folder: &Path) -> Result<PathBuf> {
+    pub(super) fn download(self, package: Package<'_>, folder: &Path) -> Result<PathBuf> {
+        let Package { pinned, archive } = package;
         let mut command = match self {
-            Self::Pip(python) => pip_download(python, pinned, folder),
+            Self::Pip(python) => pip_download(python, package, folder),
             Self::Npm(npm) => npm_pack(npm, pinned, folder),
         };
         command.stdin(Stdio::null()).stderr(Stdio::piped());
@@ -59,8 +60,8 @@ impl<'a> Client<'a> {
             );
             return Err(self.failed(pinned, &problem));
         }
-        let archive = folder.join(pinned.archive);
-        if !output.status.success() || !archive.is_file() {
+        let downloaded = folder.join(archive.file);
+        if !output.status.success() || !downloaded.is_file() {
             let name = match self {
                 Self::Pip(_) => "pip",
                 Self::Npm(_) => "npm",
@@ -72,7 +73,7 @@ impl<'a> Client<'a> {
             );
             return Err(self.failed(pinned, problem.trim_end()));
         }
-        Ok(archive)
+        Ok(downloaded)
     }
 
     fn cannot_start(self, pinned: &Pinned, error: &io::Error) -> Error {
@@ -102,9 +103,10 @@ impl<'a> Client<'a> {
     }
 }
 
-fn pip_download(python: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
+fn pip_download(python: &OsStr, package: Package<'_>, folder: &Path) -> Command {
+    let Package { pinned, archive } = package;
     let mut command = Command::new(python);
-    let (implementation, abi) = wheel_tags(pinned.archive);
+    let (implementation, abi) = wheel_tags(archive.file);
     command
         .args(["-m", "pip", "download"])
         .args(["--disable-pip-version-check", "--no-input"])
@@ -112,7 +114,7 @@ fn pip_download(python: &OsStr, pinned: &Pinned, folder: &Path) -> Command {
         .args(["--no-deps", "--only-binary=:all:"])
         .args(["--python-version", "3.11"])
         .args(["--implementation", implementation, "--abi", abi])
-        .args(["--platform", pinned.platform])
+        .args(["--platform", archive.tag])
         .args(["--retries", "2", "--dest"])
         .arg(folder)
         // Leftovers of a killed pip vanish with this folder.

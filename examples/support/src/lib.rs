@@ -9,7 +9,7 @@ mod runner;
 pub mod runtime;
 pub mod samples;
 
-pub use clr_profiler_test::{Error, Fetcher, Index, Pinned};
+pub use clr_profiler_test::{Error, Fetcher, Pinned, Platform};
 pub use options::{Example, ExampleOption, Request, Takes, UsageError};
 pub use runner::run;
 

@@ -73,7 +73,7 @@ fn all_pinned_runtimes_start() {
             }
             result => result.unwrap(),
         };
-        if !pinned.has_host() {
+        if executable.file_stem() != Some("dotnet".as_ref()) {
             // It contains a runtime, but no host for other programs.
             let mut launch = Launch::new(&executable);
             launch

@@ -4,6 +4,8 @@
 //! `target/endurance.md`; `.ci/full endurance` does so. `ENDURANCE_MINUTES` is how long the server runs under each
 //! example, `ENDURANCE_PAUSE` the milliseconds for which a client waits after each answer.
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "its tests are for Linux"))]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! The sampler that interrupts threads: hardware exceptions, and a detach in the middle.
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "its tests are for Linux"))]
+
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,8 @@
 //! An ASP.NET Core server that others have written has faults from a file: `azmcp`, a package of npm, which the tests pin by version and
 //! hash. It answers requests of the Model Context Protocol by HTTP; nothing that is asked here needs an account.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -108,7 +110,6 @@ fn counted(finished: &Finished) -> [[usize; 2]; 3] {
     })
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn clients_of_a_server_from_a_registry_get_the_faults_of_a_file() {
     // Earlier versions of the program have no server for HTTP.

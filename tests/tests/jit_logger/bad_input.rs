@@ -8,7 +8,7 @@ use std::process::Command;
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library_next_to};
 use clr_profiler_tests::{Finished, clsid, profilee, runtimes};
-use examples_support::{Pinned, samples};
+use examples_support::{Pinned, Platform, samples};
 
 use super::example::{Folder, executable};
 
@@ -278,20 +278,21 @@ fn no_runtime_and_none_to_be_had() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(target_env = "musl")))]
 fn a_corrupted_download() {
     let machine = Machine::new();
+    let archive = Pinned::NET_8.archive(Platform::of_this_machine()).unwrap();
     let python = machine.script(
         "python",
         &format!(
             "while [ \"$1\" != --dest ]; do shift; done\n\
              echo 'not a wheel' > \"$2/{}\"",
-            Pinned::NET_8.archive
+            archive.file
         ),
     );
     let mut command = machine.command(executable());
     command.env("CLR_PROFILER_PYTHON", python);
     let parts = [
         "The download of .NET 8.0.4 is corrupted",
-        Pinned::NET_8.archive,
-        Pinned::NET_8.sha256,
+        archive.file,
+        archive.sha256,
         "try again",
     ];
     machine.refuses_command(&mut command, 1, &parts, &LEFT);

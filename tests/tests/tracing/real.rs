@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clr_profiler_test::{Index, Pinned};
+use clr_profiler_test::{Archive, Index, Pinned, Platform};
 use clr_profiler_tests::{Folder, Running, fetched, runtimes};
 use opentelemetry_proto::tonic::trace::v1::Span;
 
@@ -20,12 +20,15 @@ const ROTEL: Pinned = Pinned {
     index: Index::PyPi,
     package: "rotel",
     package_version: "0.0.1a15",
-    platform: "manylinux_2_34_x86_64",
-    archive: "rotel-0.0.1a15-cp311-cp311-manylinux_2_34_x86_64.whl",
-    sha256: "2f4117e58410c933e0dc042a268ef738dab2e3a5d63b5831209acdac2a6ddcb7",
-    size: 10_349_391,
     licence: "Apache-2.0",
-    executable: "rotel/rotel-agent",
+    archives: &[Archive {
+        platform: Platform::LinuxX64,
+        tag: "manylinux_2_34_x86_64",
+        file: "rotel-0.0.1a15-cp311-cp311-manylinux_2_34_x86_64.whl",
+        sha256: "2f4117e58410c933e0dc042a268ef738dab2e3a5d63b5831209acdac2a6ddcb7",
+        size: 10_349_391,
+        executable: "rotel/rotel-agent",
+    }],
 };
 
 /// A port that nobody listens at.

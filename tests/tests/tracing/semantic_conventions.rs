@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use clr_profiler_test::{Index, Pinned};
+use clr_profiler_test::{Archive, Index, Pinned, Platform};
 use clr_profiler_tests::fetched;
 use clr_profiler_tools::conventions::{SHIPPED, checked};
 
@@ -14,12 +14,15 @@ const CONVENTIONS: Pinned = Pinned {
     index: Index::Npm,
     package: "@opentelemetry/semantic-conventions",
     package_version: "1.38.0",
-    platform: "any",
-    archive: "opentelemetry-semantic-conventions-1.38.0.tgz",
-    sha256: "8d7f4e92a88519d140e9b56a5d1f6140c089ee02ec7282ddeddb2759b1a5546a",
-    size: 1_415_561,
     licence: "Apache-2.0",
-    executable: "package/build/src/stable_attributes.js",
+    archives: &[Archive {
+        platform: Platform::Any,
+        tag: "any",
+        file: "opentelemetry-semantic-conventions-1.38.0.tgz",
+        sha256: "8d7f4e92a88519d140e9b56a5d1f6140c089ee02ec7282ddeddb2759b1a5546a",
+        size: 1_415_561,
+        executable: "package/build/src/stable_attributes.js",
+    }],
 };
 
 /// Attributes that the conventions do not have.

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use clr_profiler_test::{Index, Pinned};
+use clr_profiler_test::{Archive, Index, Pinned, Platform};
 use clr_profiler_tests::{Finished, Folder, Running, Runtime, fetched, profilee, runtimes};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -25,12 +25,15 @@ const SERVICE: Pinned = Pinned {
     index: Index::PyPi,
     package: "officeagent-mcp",
     package_version: "1.2.0",
-    platform: "manylinux_2_27_x86_64",
-    archive: "officeagent_mcp-1.2.0-py3-none-manylinux_2_27_x86_64.whl",
-    sha256: "9a2af78ac4b6bc680e6e7557600d3a5b3a06b43411b1caca9ce3e0471aebf51b",
-    size: 48_664_869,
     licence: "MIT (the program and the runtime)",
-    executable: "officeagent_mcp/bin/officeagent-mcp",
+    archives: &[Archive {
+        platform: Platform::LinuxX64,
+        tag: "manylinux_2_27_x86_64",
+        file: "officeagent_mcp-1.2.0-py3-none-manylinux_2_27_x86_64.whl",
+        sha256: "9a2af78ac4b6bc680e6e7557600d3a5b3a06b43411b1caca9ce3e0471aebf51b",
+        size: 48_664_869,
+        executable: "officeagent_mcp/bin/officeagent-mcp",
+    }],
 };
 
 /// Methods of the service.

@@ -1,11 +1,14 @@
 //! Fetches the runtimes that the tests use, and the C# compiler, and prints where their executables are.
 //!
 //! `cargo run -p examples_support --bin fetch_runtime -- 3.1 8 9 10 roslyn`
+//!
+//! Further versions are named by all of their numbers, such as `8.0.15`. After `--platform win-x64` or `linux-arm64` the
+//! runtimes are those for such a machine, or an emulator of it.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use examples_support::{Pinned, runtime};
+use examples_support::{Fetcher, Pinned, Platform};
 
 fn main() -> ExitCode {
     match fetch(std::env::args().skip(1)) {
@@ -17,23 +20,42 @@ fn main() -> ExitCode {
     }
 }
 
-fn fetch(names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
+fn fetch(mut names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
+    let mut fetcher = Fetcher::from_env()?;
     let mut pinned = Vec::new();
-    for name in names {
-        pinned.push(match name.as_str() {
-            "3.1" => Pinned::NET_CORE_3_1,
-            "8" => Pinned::NET_8,
-            "9" => Pinned::NET_9,
-            "10" => Pinned::NET_10,
-            "roslyn" => Pinned::ROSLYN,
-            _ => return Err(format!("`{name}` is not one of 3.1, 8, 9, 10 and roslyn.").into()),
-        });
+    while let Some(name) = names.next() {
+        if name == "--platform" {
+            let platform = names.next().as_deref().and_then(Platform::named);
+            let known = "After --platform comes linux-x64, linux-arm64 or win-x64.";
+            fetcher = fetcher.platform(platform.ok_or(known)?);
+        } else {
+            let known =
+                "is not one of 3.1, 8, 9, 10, roslyn, and the versions of Pinned::OTHER_VERSIONS.";
+            pinned.push(named(&name).ok_or_else(|| format!("`{name}` {known}"))?);
+        }
     }
     if pinned.is_empty() {
         return Err("Name the runtimes: 3.1, 8, 9, 10; or roslyn.".into());
     }
     for pinned in &pinned {
-        writeln!(io::stdout(), "{}", runtime::fetch(pinned)?.display())?;
+        writeln!(io::stdout(), "{}", fetcher.fetch(pinned)?.display())?;
     }
     Ok(())
+}
+
+/// The runtime with this version or this beginning of one.
+fn named(name: &str) -> Option<Pinned> {
+    let is_named = |pinned: &Pinned| {
+        let rest = pinned.version.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let others = Pinned::OTHER_VERSIONS.into_iter();
+    match name {
+        "roslyn" => Some(Pinned::ROSLYN),
+        _ => (Pinned::RUNTIMES.into_iter().find(is_named)).or_else(|| {
+            others
+                .chain(Pinned::RUNTIMES)
+                .find(|pinned| pinned.version == name)
+        }),
+    }
 }

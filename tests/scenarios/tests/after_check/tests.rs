@@ -4,7 +4,6 @@
 //! documentation. Otherwise some faults are put, and their effects must be in the table.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -169,6 +168,15 @@ fn logged(line: &str) -> Option<(String, usize, String)> {
     Some((kind, number, columns.next().unwrap_or_default().to_owned()))
 }
 
+/// The signal by which a program has ended.
+fn signal(status: &ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(status);
+    #[cfg(not(unix))]
+    let signal = status.code().and(None);
+    signal
+}
+
 /// The effect of a fault on a program, compared with its end without.
 fn seen(plain: &End, end: &End, entered: bool) -> String {
     let when = if entered { "while running" } else { "before" };
@@ -179,7 +187,7 @@ fn seen(plain: &End, end: &End, entered: bool) -> String {
             let unhandled = stderr
                 .split_once("Unhandled exception. ")
                 .or_else(|| stderr.split_once("Unhandled Exception: "));
-            match (unhandled, status.signal()) {
+            match (unhandled, signal(status)) {
                 (Some((_, text)), _) => {
                     let name = text.split([':', '\n']).next().unwrap_or_default();
                     format!("{} {when}", short(name.trim()))

@@ -152,7 +152,6 @@ fn events_that_cannot_be_had_name_the_component() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_component_has_what_can_be_had_then() {
     let scenario = Scenario::new("Waits").env("CONFLICT", "allocations");

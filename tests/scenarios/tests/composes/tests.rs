@@ -176,7 +176,6 @@ fn none_runs_if_none_can_start() {
 }
 
 /// Both profilers, attached with this data to a program that has called one method.
-#[cfg(target_os = "linux")]
 fn attached(data: &[u8], test: impl Fn(clr_profiler_tests::Started)) {
     Scenario::new("Waits").waiting_on_each_runtime(|_, mut program| {
         assert_eq!(program.ask("work 1"), worked(1, 1));
@@ -185,7 +184,6 @@ fn attached(data: &[u8], test: impl Fn(clr_profiler_tests::Started)) {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn both_are_attached_to_a_running_program() {
     attached(b"both", |mut program| {
@@ -203,7 +201,6 @@ fn both_are_attached_to_a_running_program() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn one_that_cannot_be_attached_leaves_the_other_alone() {
     // Hooks must be set when the program starts.

@@ -1,5 +1,7 @@
 //! Compares the shares of the sampler that interrupts threads with those that a program measures itself, and with `perf`.
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "its tests are for Linux"))]
+
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
 mod perf;
 #[cfg(all(test, target_os = "linux"))]

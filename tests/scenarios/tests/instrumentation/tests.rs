@@ -427,7 +427,6 @@ fn collectible_modules_are_changed_and_unloaded() {
 }
 
 /// Repeats a command until the program answers so.
-#[cfg(target_os = "linux")]
 fn until_answered(program: &mut clr_profiler_tests::Started, command: &str, answer: &str) {
     let deadline = std::time::Instant::now() + super::PATIENCE;
     loop {
@@ -443,7 +442,6 @@ fn until_answered(program: &mut clr_profiler_tests::Started, command: &str, answ
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_changes_methods_by_rejit() {
     let scenario = Scenario::new("Waits");
@@ -472,7 +470,6 @@ fn an_attached_profiler_changes_methods_by_rejit() {
 }
 
 /// A running program under a profiler whose helper is this.
-#[cfg(target_os = "linux")]
 fn helped_at_attach(
     helper: &str,
     test: impl Fn(&clr_profiler_tests::Runtime, clr_profiler_tests::Started),
@@ -489,7 +486,6 @@ fn helped_at_attach(
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn methods_that_run_already_load_the_helper_and_call_it() {
     for helper in [profilee("helper/Helper").to_str().unwrap(), "memory"] {
@@ -511,7 +507,6 @@ fn methods_that_run_already_load_the_helper_and_call_it() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn methods_that_run_already_keep_their_il_without_the_helper() {
     let folder = clr_profiler_tests::Folder::new();

@@ -155,7 +155,6 @@ fn patches_of_the_core_library_can_be_switched() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_patches_the_core_library() {
     for scenario in waiting().in_modes() {

@@ -408,7 +408,6 @@ fn patches_in_csharp_are_switched_while_the_program_runs() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_patches_methods_in_csharp() {
     let scenario = Scenario::new("Waits").env("PATCHES_FILE", &path("Plain.dll"));
@@ -426,7 +425,6 @@ fn an_attached_profiler_patches_methods_in_csharp() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_loads_several_assemblies_of_patches() {
     let scenario = Scenario::new("Waits").env("PATCHES_FILE", &path("Plain.dll"));

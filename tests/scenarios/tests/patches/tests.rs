@@ -322,7 +322,6 @@ fn patches_are_switched_while_threads_run_the_methods() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_attached_profiler_patches_methods() {
     for scenario in Scenario::new("Waits").in_modes() {

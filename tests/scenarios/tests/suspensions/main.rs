@@ -1,7 +1,7 @@
 //! Concurrent suspensions of the runtime, detaches and starts.
 
 mod rejits_at_attach;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;
 
 use std::mem;
