@@ -96,8 +96,8 @@ impl Fetcher {
     pub fn cached(&self, pinned: &Pinned) -> Result<Option<PathBuf>> {
         self.check_cache()?;
         let cached = pinned.archive(self.platform).map(|archive| {
-            let folder = self.cache.join(pinned.folder(archive));
-            folder.join(archive.executable)
+            let package = Package { pinned, archive };
+            self.cache.join(package.folder()).join(archive.executable)
         });
         Ok(cached.filter(|executable| executable.is_file()))
     }
@@ -261,7 +261,7 @@ impl Fetcher {
             .collect();
         let here = self.platform.map_or("this machine", Platform::name);
         Error::new(format!(
-            "{} can be fetched for {} only, not for {here}.\n{}",
+            "{} can be fetched for {} only (on Linux with glibc), not for {here}.\n{}",
             pinned.name,
             names.join(" and "),
             DotnetHost::HOW_TO_GET_ONE
@@ -277,9 +277,13 @@ struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Its folder in the cache.
+    /// Its folder in the cache, a different one for each archive.
     fn folder(self) -> String {
-        self.pinned.folder(self.archive)
+        let Self { pinned, archive } = self;
+        let short = archive.sha256.get(..12).unwrap_or(archive.sha256);
+        // The `/` of an npm scope is not a folder.
+        let name = pinned.package.trim_start_matches('@').replace('/', "-");
+        format!("{name}-{}-{short}", pinned.package_version)
     }
 
     /// The prefix of the names of its temporary folders.

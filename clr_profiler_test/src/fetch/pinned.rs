@@ -55,12 +55,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    const ALL: [Self; 4] = [
-        Self::Any,
-        Self::LinuxX64,
-        Self::LinuxArm64,
-        Self::WindowsX64,
-    ];
+    const MACHINES: [Self; 3] = [Self::LinuxX64, Self::LinuxArm64, Self::WindowsX64];
 
     /// The platform of this machine, or of the one that this program was compiled for; `None` if no package is for it.
     #[must_use]
@@ -74,10 +69,10 @@ impl Platform {
         }
     }
 
-    /// The platform with this name, such as `win-x64`.
+    /// The platform of machines with this name, such as `win-x64`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL
+        Self::MACHINES
             .into_iter()
             .find(|platform| platform.name() == name)
     }
@@ -325,19 +320,5 @@ impl Pinned {
             archive.platform == Platform::Any || Some(archive.platform) == platform
         };
         self.archives.iter().find(fits)
-    }
-
-    /// Whether it runs on this machine.
-    #[must_use]
-    pub fn fits_this_machine(&self) -> bool {
-        self.archive(Platform::of_this_machine()).is_some()
-    }
-
-    /// The folder in the cache, a different one for each archive.
-    pub(super) fn folder(&self, archive: &Archive) -> String {
-        let short = archive.sha256.get(..12).unwrap_or(archive.sha256);
-        // The `/` of an npm scope is not a folder.
-        let package = self.package.trim_start_matches('@').replace('/', "-");
-        format!("{package}-{}-{short}", self.package_version)
     }
 }

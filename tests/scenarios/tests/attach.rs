@@ -232,11 +232,10 @@ fn detach(program: &mut Started) {
 
 /// Whether the library of the profilers is in the program's memory; `None` where the system has no file that tells.
 fn is_loaded(program: &Started) -> Option<bool> {
-    let maps = fs::read_to_string(format!("/proc/{}/maps", program.id()));
-    if cfg!(target_os = "linux") {
-        return Some(maps.unwrap().contains("libscenarios"));
-    }
-    None
+    cfg!(target_os = "linux").then(|| {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", program.id())).unwrap();
+        maps.contains("libscenarios")
+    })
 }
 
 #[test]

@@ -29,9 +29,13 @@ fn fetch(mut names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::err
             let known = "After --platform comes linux-x64, linux-arm64 or win-x64.";
             fetcher = fetcher.platform(platform.ok_or(known)?);
         } else {
-            let known =
-                "is not one of 3.1, 8, 9, 10, roslyn, and the versions of Pinned::OTHER_VERSIONS.";
-            pinned.push(named(&name).ok_or_else(|| format!("`{name}` {known}"))?);
+            pinned.push(named(&name).ok_or_else(|| {
+                let versions: Vec<_> = known().map(|pinned| pinned.version).collect();
+                format!(
+                    "`{name}` is neither roslyn nor one of {}.",
+                    versions.join(", ")
+                )
+            })?);
         }
     }
     if pinned.is_empty() {
@@ -43,19 +47,17 @@ fn fetch(mut names: impl Iterator<Item = String>) -> Result<(), Box<dyn std::err
     Ok(())
 }
 
-/// The runtime with this version or this beginning of one.
+/// The first package with this version, or a version that begins with these numbers.
 fn named(name: &str) -> Option<Pinned> {
-    let is_named = |pinned: &Pinned| {
-        let rest = pinned.version.strip_prefix(name);
-        rest.is_some_and(|rest| rest.starts_with('.'))
-    };
-    let others = Pinned::OTHER_VERSIONS.into_iter();
-    match name {
-        "roslyn" => Some(Pinned::ROSLYN),
-        _ => (Pinned::RUNTIMES.into_iter().find(is_named)).or_else(|| {
-            others
-                .chain(Pinned::RUNTIMES)
-                .find(|pinned| pinned.version == name)
-        }),
+    if name == "roslyn" {
+        return Some(Pinned::ROSLYN);
     }
+    known().find(|pinned| {
+        let rest = pinned.version.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+fn known() -> impl Iterator<Item = Pinned> {
+    Pinned::RUNTIMES.into_iter().chain(Pinned::OTHER_VERSIONS)
 }

@@ -169,12 +169,14 @@ fn logged(line: &str) -> Option<(String, usize, String)> {
 }
 
 /// The signal by which a program has ended.
+#[cfg(unix)]
 fn signal(status: &ExitStatus) -> Option<i32> {
-    #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(status);
-    #[cfg(not(unix))]
-    let signal = status.code().and(None);
-    signal
+    std::os::unix::process::ExitStatusExt::signal(status)
+}
+
+#[cfg(not(unix))]
+fn signal(_status: &ExitStatus) -> Option<i32> {
+    None
 }
 
 /// The effect of a fault on a program, compared with its end without.
