@@ -115,13 +115,7 @@ impl Waiting {
             let passed = now - std::mem::replace(&mut waiter.seen, now);
             if waiter.stack.is_none() || waiter.turns != turns {
                 waiter.end(thread, &mut deliver);
-                waiter.turns = turns;
-                let mut words = Vec::new();
-                waiter.stack = read(os_thread, turns, maps, &mut words).map(|record| {
-                    let mut frames = Vec::new();
-                    let walked = walk(maps, &record, &mut frames);
-                    Stack { frames, walked }
-                });
+                (waiter.turns, waiter.stack) = stack_of(os_thread, turns, maps, &mut walk);
             }
             if waiter.stack.is_some() {
                 waiter.waited += passed;
@@ -176,6 +170,32 @@ fn registers(text: &str) -> Option<(usize, usize)> {
     let mut number = || usize::from_str_radix(last.next()?.strip_prefix("0x")?, 16).ok();
     let (ip, sp) = (number()?, number()?);
     (sp > 0 && ip > 0).then_some((sp, ip))
+}
+
+/// How often a thread was scheduled, and the stack in which it waits since then; none if it runs.
+///
+/// On a busy machine this thread loses its processor while it reads: the other one may have run meanwhile, and waits
+/// again. If that were taken for running, the time of threads that wait often and for a short time would be lost.
+fn stack_of(
+    os_thread: u32,
+    mut turns: u64,
+    maps: &mut Maps,
+    mut walk: impl FnMut(&mut Maps, &Record<'_>, &mut Vec<CpuFrame>) -> Walked,
+) -> (u64, Option<Stack>) {
+    const TRIES: usize = 4;
+    let mut words = Vec::new();
+    for _ in 0..TRIES {
+        if let Some(record) = read(os_thread, turns, maps, &mut words) {
+            let mut frames = Vec::new();
+            let walked = walk(maps, &record, &mut frames);
+            return (turns, Some(Stack { frames, walked }));
+        }
+        match self::turns(os_thread) {
+            Some(now) if now != turns => turns = now,
+            _ => break,
+        }
+    }
+    (turns, None)
 }
 
 /// The stack of a thread that has been blocked in the system since it was scheduled so often.
