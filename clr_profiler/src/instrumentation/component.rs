@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Instrumentation;
 use super::shared::Shared;
-use super::table::Begun;
+use super::table::{Begun, Selected};
 use crate::error::{Error, Hresult, Result};
 use crate::events::CallbackSet;
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::info::function_control::FunctionControl;
-use crate::info::{CorProfilerInfo, CorProfilerInfo2};
+use crate::info::{CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo9};
 use crate::profiler::{Component, Setup};
 use crate::rejit::{Inliners, Rejit, RejitOptions};
 use crate::rewrite::{RewriteContext, Rewritten, mistake};
@@ -25,12 +25,10 @@ impl Component for Instrumentation {
             .with("module_load_finished")
             .with("module_unload_started")
             .with("jit_inlining")
-            .with("jit_compilation_started");
+            .with("jit_compilation_started")
+            .with("jit_compilation_finished");
         if self.shared.get().is_none_or(|shared| !shared.is_attached) {
             callbacks = callbacks.with("jit_cached_function_search_started");
-        }
-        if self.description.deferral.is_some() {
-            callbacks = callbacks.with("jit_compilation_finished");
         }
         match self.rejit.get() {
             Some(rejit) => callbacks.union(rejit.callbacks()),
@@ -226,17 +224,17 @@ impl Component for Instrumentation {
         }
         let key = (method.module(), method.token());
         let is_deferring = shared.is_deferring();
-        let (begun, was_set_before) = {
+        let (begun, codes) = {
             let mut table = lock(&shared.table);
             let begun = table.begin_or_defer(key, is_deferring);
-            (begun, table.was_set_before(key))
+            (begun, table.needs_map(key))
         };
         let (rules, has_code) = match begun {
             Some(Begun::First(rules)) => (rules, false),
             Some(Begun::Again(rules)) => (rules, true),
             None => {
-                if was_set_before {
-                    method.set_offset_map();
+                if let Some(codes) = &codes {
+                    method.set_offset_map(codes);
                 }
                 return Ok(());
             }
@@ -251,8 +249,8 @@ impl Component for Instrumentation {
             false => method.rewrite(edit),
         };
         // Another thread may have been setting it before, which this one has waited for.
-        if was_set_before {
-            method.set_offset_map();
+        if let Some(codes) = &codes {
+            method.set_offset_map(codes);
         }
         // Other threads and instances find the work done.
         let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
@@ -275,9 +273,14 @@ impl Component for Instrumentation {
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        if let Some(shared) = self.shared.get() {
-            let facts = info.function_info(function)?;
-            lock(&shared.table).compiled((facts.module, facts.token));
+        let Some(shared) = self.shared.get() else {
+            return Ok(());
+        };
+        let facts = info.function_info(function)?;
+        let key = (facts.module, facts.token);
+        if lock(&shared.table).selected(key) == Selected::Yes {
+            let codes = info.native_code_start_addresses(function, RejitId::ORIGINAL);
+            lock(&shared.table).compiled(key, codes.unwrap_or_default());
         }
         Ok(())
     }

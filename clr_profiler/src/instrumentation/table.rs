@@ -88,8 +88,10 @@ pub(super) struct Row {
     is_plain: bool,
     /// Whether a removal has failed: each compilation gets the new IL.
     is_kept: bool,
-    /// Whether its body was set before the callback of its compilation.
-    is_early: bool,
+    /// Whether its body was set without a map of IL offsets: before the callback of its compilation, or again.
+    needs_map: bool,
+    /// The addresses of its native code.
+    codes: Vec<usize>,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
     /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
@@ -150,7 +152,8 @@ impl Row {
             is_edited: false,
             is_plain: false,
             is_kept: false,
-            is_early: false,
+            needs_map: false,
+            codes: Vec::new(),
             is_given_back: false,
             may_wait: false,
             compilations: 0,
@@ -336,23 +339,24 @@ impl Table {
     pub(super) fn begin_early(&mut self, key: MethodKey) -> Option<Rules> {
         let rules = self.begin(key)?;
         let module = self.modules.get_mut(&key.0)?;
-        module.rows.get_mut(&key.1)?.is_early = true;
+        module.rows.get_mut(&key.1)?.needs_map = true;
         Some(rules)
     }
 
-    /// Whether the body of a method was set before the callback of its compilation.
-    pub(super) fn was_set_before(&self, (id, method): MethodKey) -> bool {
-        let module = self.modules.get(&id);
-        let row = module.and_then(|module| module.rows.get(&method));
-        self.is_removed() || row.is_some_and(|row| row.is_early)
+    /// The addresses of the code that a method has, if its body was set without a map of IL offsets.
+    pub(super) fn needs_map(&self, (id, method): MethodKey) -> Option<Vec<usize>> {
+        let row = self.modules.get(&id)?.rows.get(&method)?;
+        (self.is_removed() || row.needs_map).then(|| row.codes.clone())
     }
 
     /// The rules to be applied again to a method that they have edited; `None` if its body is another one now, or by ReJIT.
-    pub(super) fn begin_again(&self, (id, method): MethodKey) -> Option<Rules> {
-        let module = self.modules.get(&id)?;
-        let row = module.rows.get(&method)?;
+    pub(super) fn begin_again(&mut self, (id, method): MethodKey) -> Option<Rules> {
+        let is_on = !self.is_off && !self.is_removed();
+        let module = self.modules.get_mut(&id)?;
+        let row = module.rows.get_mut(&method)?;
         let is_edited = row.is_edited && row.state == MethodState::Instrumented;
-        let is_meant = is_edited && !self.is_off && !self.is_removed() && !module.is_by_rejit;
+        let is_meant = is_edited && is_on && !module.is_by_rejit;
+        row.needs_map |= is_meant;
         is_meant.then(|| Arc::clone(&row.rules))
     }
 

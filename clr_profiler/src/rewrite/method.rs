@@ -148,6 +148,10 @@ impl ProfilerInfo {
     /// keeps its body, unless the new one has the same branches at the same offsets, and the same locals: with `nop`s in place of other
     /// instructions, for example.
     ///
+    /// The runtime does not get a map of IL offsets, as with [`rewrite_method`](Self::rewrite_method). It has one map for all code of a
+    /// method, and applies it when it first needs the offsets of a code: ask for the
+    /// [offsets](crate::info::CorProfilerInfo9::il_to_native_mapping3) of earlier code before the map changes, and stack traces keep its lines.
+    ///
     /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: as of [`rewrite_method`](Self::rewrite_method).
     ///
     /// # Errors

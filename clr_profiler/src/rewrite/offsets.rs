@@ -2,15 +2,18 @@
 
 use super::NewBody;
 use super::store::store;
-use crate::info::CorProfilerInfo;
 use crate::info::method::Method;
+use crate::info::{CorProfilerInfo, CorProfilerInfo9};
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::edit::OffsetMapping;
 
 impl Method<'_> {
     /// Gives the runtime the map of IL offsets for a body that was set before the function existed, or before this
-    /// compilation.
-    pub(crate) fn set_offset_map(&self) {
+    /// compilation; `codes` are the addresses of the code that the method has.
+    ///
+    /// The runtime has one map for all code of a method, and applies it to a code when it first needs the code's
+    /// offsets, for a stack trace: code of an earlier body gets its offsets before.
+    pub(crate) fn set_offset_map(&self, codes: &[usize]) {
         let (info, slot) = (self.info(), store(self.info()).module(self.module()));
         let Some(body) = slot.method(self.token()).last_body() else {
             return;
@@ -23,6 +26,10 @@ impl Method<'_> {
             }
             offsets => offsets.map(),
         };
+        for code in codes {
+            // An error is ignored: the code may have been freed.
+            let _ = info.il_to_native_mapping3(*code);
+        }
         let bytes = Vec::new();
         if let Some(map) = (NewBody { bytes, map }).entries() {
             // An error is ignored: the map serves debuggers.

@@ -164,8 +164,8 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
     assert!(table.may_keep_code(key(2)) && table.may_keep_code(key(7)));
     // Its first compilation has not ended: that of another instance leaves it alone, too.
     assert_eq!(table.begin_or_defer(key(1), false), None);
-    table.compiled(key(1));
-    table.compiled(key(1));
+    table.compiled(key(1), Vec::new());
+    table.compiled(key(1), Vec::new());
     let again = table.begin_or_defer(key(1), false);
     assert_eq!(again, Some(Begun::Again(vec![1].into())));
     // Another thread compiles it before it is edited, and waits for that.

@@ -82,17 +82,26 @@ impl Table {
             row.state = MethodState::NotCompiled;
         }
         let rules = self.begin(key)?;
-        Some(match has_code {
-            true => Begun::Again(rules),
-            false => Begun::First(rules),
-        })
+        if !has_code {
+            return Some(Begun::First(rules));
+        }
+        let module = self.modules.get_mut(&key.0)?;
+        module.rows.get_mut(&key.1)?.needs_map = true;
+        Some(Begun::Again(rules))
     }
 
-    /// Records that a compilation has ended.
-    pub(in crate::instrumentation) fn compiled(&mut self, (id, method): MethodKey) {
+    /// Records that a compilation has ended, and the addresses of the method's native code.
+    pub(in crate::instrumentation) fn compiled(
+        &mut self,
+        (id, method): MethodKey,
+        codes: Vec<usize>,
+    ) {
         let module = self.modules.get_mut(&id);
         if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
             row.compilations = row.compilations.saturating_sub(1);
+            let is_new = |code: &usize| !row.codes.contains(code);
+            let new: Vec<usize> = codes.into_iter().filter(is_new).collect();
+            row.codes.extend(new);
         }
     }
 }

@@ -47,6 +47,12 @@ const SWITCHED: usize = 5;
 /// Whether methods are deferred: until `Switched` has called each once.
 static IS_DEFERRED: AtomicBool = AtomicBool::new(true);
 
+/// Whether the program has reached its step `change`.
+static IS_CHANGED: AtomicBool = AtomicBool::new(false);
+
+/// The methods that get a longer body.
+const LONGER: &str = "Getters!Getters.Changed.*; Lines!Lines.Program.Throws";
+
 /// The changed methods whose new code was compiled.
 static COMPILED: Mutex<BTreeSet<(ModuleId, MethodDef)>> = Mutex::new(BTreeSet::new());
 
@@ -115,7 +121,7 @@ impl Instruments {
                 });
             }
             "removed" | "removed at load" | "removed at first use" | "off" => {
-                instrumentation = instrumentation.edit("Getters!Getters.Changed.*", |body, cx| {
+                instrumentation = instrumentation.edit(LONGER, |body, cx| {
                     // Longer than the original IL, so that an offset that is not mapped is in another line.
                     for _ in 0..20 {
                         body.prologue(Fragment::new().ldc_i4(7).pop())?;
@@ -125,6 +131,20 @@ impl Instruments {
                     }
                     Ok(())
                 });
+            }
+            "lines deferred" | "lines renewed" => {
+                let is_deferred = || !IS_CHANGED.load(Ordering::SeqCst);
+                let is_renewed = how == "lines renewed";
+                instrumentation = instrumentation.edit(LONGER, move |body, _| {
+                    let count = if is_renewed && is_deferred() { 40 } else { 20 };
+                    for _ in 0..count {
+                        body.prologue(Fragment::new().ldc_i4(7).pop())?;
+                    }
+                    Ok(())
+                });
+                if !is_renewed {
+                    instrumentation = instrumentation.defer(is_deferred);
+                }
             }
             "mixes" => {
                 instrumentation = instrumentation.edit(MIXES, |body, _| {
@@ -230,6 +250,12 @@ impl Profiler for Instruments {
 }
 
 fn step(instrumentation: &Instrumentation, step: &str) -> Result<()> {
+    if step == "change" && env::var("INSTRUMENTED").is_ok_and(|how| how.starts_with("lines ")) {
+        IS_CHANGED.store(true, Ordering::SeqCst);
+        let (_, changed) = instrumentation.in_state(MethodState::Instrumented, 1);
+        let keys: Vec<_> = changed.iter().map(|of| (of.module, of.method)).collect();
+        return instrumentation.renew(&keys);
+    }
     if step == "change" && instrumentation.rejit().is_none() {
         instrumentation.remove()?;
         // A second call changes nothing.

@@ -254,6 +254,18 @@ fn a_body_that_was_set_at_load_is_mapped_like_one_set_at_its_compilation() {
 }
 
 #[test]
+fn each_code_of_a_method_has_its_lines_whichever_body_it_is_of() {
+    for how in ["lines deferred", "lines renewed", "removed", "removed at load"] {
+        let scenario = Scenario::new("Lines").profiled_by::<Instruments>();
+        let scenario = scenario.env("INSTRUMENTED", how).env("COMPlus_TieredCompilation", "0");
+        scenario.compare(|plain, profiled| {
+            assert_eq!(plain.output().0, Some(8));
+            assert_eq!(profiled.output(), plain.output(), "{how}\n{}", profiled.log);
+        });
+    }
+}
+
+#[test]
 fn methods_that_are_declared_are_looked_up_before_any_is_changed() {
     switched("uses", "1").on_each_runtime(|_, profiled| {
         let log = &profiled.log;
