@@ -49,11 +49,12 @@ fn faults(method: &NativeMethod) -> Vec<(&'static str, u32)> {
 
 /// Without these, a body is nevertheless rewritten: they tell names of types for a log, whether the target of
 /// a reference exists, the meaning of tokens of the original body, debuggers
-/// where code has moved, and the library whether a module can be unloaded.
+/// where code has moved and which code is of an earlier body, and the library whether a module can be unloaded.
 const DISPENSABLE: &[&str] = &[
     "ICorProfilerInfo2::GetClassIDInfo2",
     "ICorProfilerInfo3::EnumModules",
     "ICorProfilerInfo3::GetModuleInfo2",
+    "ICorProfilerInfo9::GetNativeCodeStartAddresses",
     "ICorProfilerInfo::IsArrayClass",
     "ICorProfilerInfo::SetILInstrumentedCodeMap",
     "IMetaDataAssemblyImport::FindExportedTypeByName",
