@@ -14,15 +14,18 @@ namespace Events
 {
     internal static class Program
     {
-        [DllImport("libc", EntryPoint = "getpid")]
-        private static extern int ProcessId();
+        [DllImport("libc", EntryPoint = "abs")]
+        private static extern int Absolute(int value);
 
         private static readonly ConditionalWeakTable<object, object> Table = new ConditionalWeakTable<object, object>();
         private static readonly List<object> Kept = new List<object>();
 
         private static int Main()
         {
-            bool native = ProcessId() == 0;
+            // The C library of Windows.
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows))
+                NativeLibrary.SetDllImportResolver(typeof(Program).Assembly, (name, assembly, path) => NativeLibrary.Load("msvcrt"));
+            bool native = Absolute(-1) == 0;
             Thread thread = new Thread(() => Exceptions());
             thread.Name = "named";
             thread.Start();
