@@ -205,7 +205,7 @@ pub enum Error {
         process: u32,
         /// Its name, if that is known, after a space and in parentheses.
         name: String,
-        /// The socket.
+        /// The socket or pipe.
         path: PathBuf,
         /// The process that listens; 0 for one that this process cannot see.
         listener: u32,
@@ -479,7 +479,8 @@ impl fmt::Display for Error {
             } => {
                 write!(
                     f,
-                    "The socket `{}` is not listened to by the process {process}{name}",
+                    "The {} `{}` is not listened to by the process {process}{name}",
+                    if cfg!(windows) { "pipe" } else { "socket" },
                     path.display()
                 )?;
                 match listener {

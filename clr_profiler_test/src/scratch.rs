@@ -16,12 +16,17 @@ impl Scratch {
     /// If it cannot be created.
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("clr_profiler_test-{}-{number}", process::id()));
-        if let Err(error) = create_for_its_user(&path) {
-            panic!("cannot create the folder {}: {error}", path.display());
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("clr_profiler_test-{}-{number}", process::id());
+            let path = env::temp_dir().join(name);
+            match create_for_its_user(&path) {
+                Ok(()) => return Self(path),
+                // Of an earlier process with this id, which could not remove it: Windows keeps open files.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("cannot create the folder {}: {error}", path.display()),
+            }
         }
-        Self(path)
     }
 
     /// The path of a file in it.

@@ -14,15 +14,20 @@ namespace Events
 {
     internal static class Program
     {
-        [DllImport("libc", EntryPoint = "getpid")]
-        private static extern int ProcessId();
+        [DllImport("libc", EntryPoint = "abs")]
+        private static extern int Absolute(int value);
+
+        [DllImport("msvcrt", EntryPoint = "abs")]
+        private static extern int AbsoluteOnWindows(int value);
 
         private static readonly ConditionalWeakTable<object, object> Table = new ConditionalWeakTable<object, object>();
         private static readonly List<object> Kept = new List<object>();
 
         private static int Main()
         {
-            bool native = ProcessId() == 0;
+            // A resolver of names would be an entry of a ConditionalWeakTable, which is an event.
+            bool isWindows = RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
+            bool native = (isWindows ? AbsoluteOnWindows(-1) : Absolute(-1)) == 0;
             Thread thread = new Thread(() => Exceptions());
             thread.Name = "named";
             thread.Start();

@@ -1,6 +1,9 @@
 // Objects of all kinds, kept where a profiler of the tests can find them.
 using System;
+using System.IO;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Text;
 using System.Threading;
 
 namespace Objects
@@ -71,6 +74,9 @@ namespace Objects
 
         private static int Main()
         {
+            // Otherwise the characters are those of a code page.
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows))
+                Console.SetOut(new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false)) { AutoFlush = true });
             Console.WriteLine("variable " + (Environment.GetEnvironmentVariable("SET_BY_PROFILER") ?? "none"));
             perThread = 23;
             kept = new[] { new Holder(), new Holder(), new Holder() };

@@ -367,6 +367,9 @@ namespace PatchedKinds
 
         private static int Main()
         {
+            // The C library of Windows.
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows))
+                NativeLibrary.SetDllImportResolver(typeof(Program).Assembly, (name, assembly, path) => NativeLibrary.Load("msvcrt"));
             bool isPatched = Environment.GetEnvironmentVariable("PATCHED") != null;
             Shape square = new Square();
             Console.WriteLine("generic virtual " + square.Measure("a", 1) + " " + square.Measure(1, 1) + " " + new Shape().Measure(square, 1));

@@ -1,9 +1,11 @@
 // Code of many shapes that profilers of the tests rewrite; its output is always the same.
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Linq;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Text;
 using System.Threading;
 
 namespace Rewrites
@@ -105,6 +107,9 @@ namespace Rewrites
 
         private static int Main(string[] arguments)
         {
+            // Otherwise the characters are those of a code page.
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows))
+                Console.SetOut(new StreamWriter(Console.OpenStandardOutput(), new UTF8Encoding(false)) { AutoFlush = true });
             if (arguments.Length > 0)
                 return Rejit();
             Console.WriteLine("answer " + Answer());

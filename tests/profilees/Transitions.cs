@@ -19,6 +19,9 @@ namespace Transitions
 
         private static int Main()
         {
+            // The C library of Windows.
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows))
+                NativeLibrary.SetDllImportResolver(typeof(Program).Assembly, (name, assembly, path) => NativeLibrary.Load("msvcrt"));
             Console.WriteLine(Absolute(-5) + " " + Absolute(6));
             int[] numbers = { 9, 4 };
             Sort(numbers, (UIntPtr)2, (UIntPtr)4, Compare);

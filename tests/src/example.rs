@@ -1,6 +1,7 @@
 //! An example's executable, and folders for it to work in.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -149,10 +150,16 @@ impl Folder {
     #[expect(clippy::new_without_default, reason = "it makes a folder on the disk")]
     pub fn new() -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("clr_profiler-{} ä{number}", process::id()));
-        fs::create_dir(&folder).expect("a temporary folder can be made");
-        Self(folder.canonicalize().expect("it was made"))
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let folder = env::temp_dir().join(format!("clr_profiler-{} ä{number}", process::id()));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Self(folder.canonicalize().expect("it was made")),
+                // Of an earlier process with this id, which could not remove it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("{} cannot be made: {error}", folder.display()),
+            }
+        }
     }
 
     /// A path in it.

@@ -40,7 +40,7 @@ pub use example::{Example, Folder};
 pub use programs::{GENERATOR, configure_generator, fetched};
 pub use runtimes::{matrix, runtimes, runtimes_where, ways};
 pub use sample::{Sample, seed, seed_of};
-pub use scenario::{Scenario, Started, clsid, has_line, name_of, profilee};
+pub use scenario::{Scenario, Started, clsid, full_path, has_line, name_of, profilee};
 
 /// The [`output`](Finished::output) of `Stress`, which does everything at once and checks it.
 pub const STRESS: (Option<i32>, &str, &str) = (

@@ -55,8 +55,8 @@ fn named() -> Option<String> {
 
 /// .NET Core 3.1 and .NET 8, 9 and 10, fetched if need be, and an installed one that is newer.
 ///
-/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`, or `all`; or further versions of them by
-/// all of their numbers, such as `8.0.15`.
+/// `SCENARIO_RUNTIMES` names some of them by their major versions, such as `3,9`, or `all`; or these and further versions
+/// by all of their numbers, such as `8.0.15`.
 ///
 /// # Panics
 ///
@@ -73,7 +73,7 @@ pub fn matrix() -> &'static [Runtime] {
         let others = Pinned::OTHER_VERSIONS.iter();
         let mut runtimes: Vec<Runtime> = Pinned::RUNTIMES
             .iter()
-            .filter(|pinned| is_wanted(pinned.major()))
+            .filter(|pinned| is_wanted(pinned.major()) || is_named(pinned.version))
             .chain(others.filter(|pinned| is_named(pinned.version)))
             .filter_map(|pinned| match Runtime::fetched(pinned) {
                 Ok(runtime) => Some(runtime),

@@ -27,6 +27,12 @@ pub fn profilee(name: &str) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
+/// A path from the root, as messages of the framework have it: on Windows with its drive.
+pub fn full_path(path: &str) -> String {
+    let full = std::path::absolute(path).expect("a path that is not empty");
+    full.to_string_lossy().into_owned()
+}
+
 /// Whether a log has this line.
 pub fn has_line(log: &str, line: &str) -> bool {
     log.lines().any(|logged| logged == line)
@@ -157,12 +163,12 @@ impl Scenario {
 
     /// Runs the program on this runtime under the profiler, if one was named.
     pub fn run_on(&self, runtime: &Runtime) -> Finished {
-        self.profiled(runtime).run_on(runtime)
+        with_plain_line_ends(self.profiled(runtime).run_on(runtime))
     }
 
     /// Runs the program on this runtime without a profiler.
     pub fn run_plain(&self, runtime: &Runtime) -> Finished {
-        self.program.run_plain(runtime)
+        with_plain_line_ends(self.program.run_plain(runtime))
     }
 
     /// Runs the program under the profiler on each of the [`runtimes`](crate::runtimes) of this test.
@@ -236,6 +242,17 @@ impl Scenario {
         settle(&self.library);
         built_library(&self.library)
     }
+}
+
+/// The output of the program with the line ends that tests expect, those of [`Started`]. On Windows a program ends a line
+/// with `\r\n`.
+fn with_plain_line_ends(mut finished: Finished) -> Finished {
+    if cfg!(windows) {
+        for text in [&mut finished.stdout, &mut finished.stderr] {
+            *text = text.replace("\r\n", "\n");
+        }
+    }
+    finished
 }
 
 /// A library that was built with the tests.

@@ -92,8 +92,96 @@ mod system {
     }
 }
 
+#[cfg(windows)]
+mod system {
+    use std::ffi::c_void;
+
+    const COMMITTED: u32 = 0x1000;
+    const NO_ACCESS: u32 = 1;
+    const GUARD: u32 = 0x100;
+
+    /// `MEMORY_BASIC_INFORMATION`.
+    #[repr(C)]
+    struct Region {
+        start: usize,
+        allocation: usize,
+        protection_of_allocation: u32,
+        #[cfg(target_pointer_width = "64")]
+        partition: u32,
+        size: usize,
+        state: u32,
+        protection: u32,
+        kind: u32,
+    }
+
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        safe fn GetCurrentProcess() -> *mut c_void;
+        fn ReadProcessMemory(
+            process: *mut c_void,
+            address: *const c_void,
+            out: *mut c_void,
+            size: usize,
+            copied: *mut usize,
+        ) -> i32;
+        fn VirtualQuery(address: *const c_void, out: *mut Region, size: usize) -> usize;
+    }
+
+    /// Copies bytes of this process; `false` if they cannot be read.
+    pub(super) fn copy(address: usize, out: &mut [u8]) -> bool {
+        let mut copied = 0;
+        // SAFETY: the call writes to `out` and `copied` alone, and checks the other address itself.
+        let is_copied = unsafe {
+            ReadProcessMemory(
+                GetCurrentProcess(),
+                std::ptr::without_provenance(address),
+                out.as_mut_ptr().cast(),
+                out.len(),
+                &mut copied,
+            )
+        };
+        is_copied != 0 && copied == out.len()
+    }
+
+    /// Whether all of this range can be read.
+    pub(super) fn is_mapped(start: usize, size: usize) -> bool {
+        let Some(end) = start.checked_add(size) else {
+            return false;
+        };
+        let mut at = start;
+        while at < end {
+            let Some(region) = region(at) else {
+                return false;
+            };
+            let is_readable =
+                region.state == COMMITTED && region.protection & (NO_ACCESS | GUARD) == 0;
+            match region.start.checked_add(region.size) {
+                Some(next) if is_readable && next > at => at = next,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The pages of one protection from the one with this address on.
+    fn region(address: usize) -> Option<Region> {
+        let mut region = std::mem::MaybeUninit::<Region>::uninit();
+        let size = size_of::<Region>();
+        // SAFETY: the call writes at most so many bytes to `region`, and does not access the address.
+        let written = unsafe {
+            VirtualQuery(
+                std::ptr::without_provenance(address),
+                region.as_mut_ptr(),
+                size,
+            )
+        };
+        // SAFETY: all of its fields were written.
+        (written == size).then(|| unsafe { region.assume_init() })
+    }
+}
+
 /// No memory can be read without a way to find out whether that is possible.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 mod system {
     pub(super) fn copy(_address: usize, _out: &mut [u8]) -> bool {
         false
@@ -104,7 +192,7 @@ mod system {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, any(target_os = "linux", windows)))]
 mod tests {
     use super::*;
 

@@ -119,7 +119,7 @@ impl AllSymbols {
             .map(|base| WantedPdb::read(&Memory::at(base), loaded.layout));
         let wanted = match in_memory {
             Some(Ok(wanted)) => wanted,
-            None if !path.is_absolute() => return Err(FindError::NotNamed),
+            _ if !path.is_absolute() => return Err(FindError::NotNamed),
             _ => {
                 let opened = File::open(path).map_err(|error| FindError::Io {
                     path: path.to_owned(),

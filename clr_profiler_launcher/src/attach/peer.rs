@@ -44,3 +44,26 @@ pub(super) fn listener(pipe: &std::fs::File) -> io::Result<u32> {
     }
     Ok(process)
 }
+
+/// Whether there is no process with this id. One of another user may refuse to be opened, and is there.
+#[cfg(windows)]
+pub(super) fn is_gone(process: u32) -> bool {
+    use windows_sys::Win32::Foundation::{CloseHandle, ERROR_INVALID_PARAMETER, WAIT_OBJECT_0};
+    use windows_sys::Win32::System::Threading::{
+        OpenProcess, PROCESS_SYNCHRONIZE, WaitForSingleObject,
+    };
+
+    // SAFETY: the call takes numbers alone.
+    let handle = unsafe { OpenProcess(PROCESS_SYNCHRONIZE, 0, process) };
+    if handle.is_null() {
+        let error = io::Error::last_os_error().raw_os_error();
+        return error == Some(ERROR_INVALID_PARAMETER as i32);
+    }
+    // A process that has ended is there as long as somebody has a handle of it.
+    // SAFETY: the handle is that of the process, which is closed here alone.
+    unsafe {
+        let has_ended = WaitForSingleObject(handle, 0) == WAIT_OBJECT_0;
+        CloseHandle(handle);
+        has_ended
+    }
+}

@@ -212,6 +212,9 @@ mod other {
     /// The named pipe on which the runtime of this process would listen.
     #[cfg(windows)]
     pub(in crate::attach) fn diagnostics_places(process: u32) -> Result<Places> {
+        if super::super::peer::is_gone(process) {
+            return Err(crate::Error::NoSuchProcess { process });
+        }
         Ok(Places {
             paths: vec![format!(r"\\.\pipe\dotnet-diagnostic-{process}").into()],
             name: String::new(),
@@ -254,5 +257,30 @@ mod other {
     /// All processes share one file system.
     pub(in crate::attach) fn check_library_seen(_process: u32, _library: &Path) -> Result<()> {
         Ok(())
+    }
+
+    #[cfg(all(test, windows))]
+    mod tests {
+        use super::*;
+        use crate::Error;
+
+        #[test]
+        fn a_process_that_does_not_exist() {
+            assert!(diagnostics_places(std::process::id()).is_ok());
+            let mut child = std::process::Command::new("cmd")
+                .args(["/c", "exit"])
+                .spawn()
+                .unwrap();
+            let ended = child.id();
+            child.wait().unwrap();
+            // The child is there as long as its handle; ids are multiples of four.
+            for process in [ended, u32::MAX] {
+                let places = diagnostics_places(process);
+                assert!(
+                    matches!(places, Err(Error::NoSuchProcess { .. })),
+                    "{places:?}"
+                );
+            }
+        }
     }
 }

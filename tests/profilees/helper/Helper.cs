@@ -13,7 +13,11 @@ public static class Logger
 
     private static void Line(string text)
     {
-        File.AppendAllText(Environment.GetEnvironmentVariable("SCENARIO_LOG"), text + "\n");
+        string path = Environment.GetEnvironmentVariable("SCENARIO_LOG");
+        // Profilers have the file open for writing, too.
+        using (var file = new FileStream(path, FileMode.Append, FileAccess.Write, FileShare.ReadWrite))
+        using (var writer = new StreamWriter(file))
+            writer.Write(text + "\n");
     }
 
     public static void Enter(string name)

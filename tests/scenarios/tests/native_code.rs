@@ -6,6 +6,7 @@ use std::sync::Once;
 
 use clr_profiler::info::IlOrigin;
 use clr_profiler::prelude::*;
+use scenario_support::threads::os_thread;
 use scenario_support::{clsid, log};
 
 /// Makes the calls when the first thread gets its name.
@@ -77,8 +78,7 @@ fn ask(info: &ProfilerInfo) -> Result<()> {
         }
     }
     let thread = info.current_thread_id()?;
-    let os_thread = std::fs::read_link("/proc/thread-self")?;
-    let is_known = os_thread.ends_with(info.thread_info(thread)?.to_string());
+    let is_known = os_thread() == Some(info.thread_info(thread)?);
     log::line(format_args!("thread {is_known}"));
     // It is refused in a callback.
     match info.force_gc() {

@@ -49,8 +49,14 @@ fn masks(info: &ProfilerInfo) -> Result<()> {
 }
 
 fn code(info: &ProfilerInfo) -> Result<()> {
+    let mut seen = Vec::new();
     for function in info.jitted_functions()? {
         let (function, rejit) = function?;
+        // .NET 10 lists a method twice on Windows (seen under Wine).
+        if cfg!(windows) && seen.contains(&(function, rejit)) {
+            continue;
+        }
+        seen.push((function, rejit));
         if info.is_function_dynamic(function)? {
             continue;
         }

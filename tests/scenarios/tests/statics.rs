@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clr_profiler::info::ModuleFlags;
 use clr_profiler::prelude::*;
+use scenario_support::threads::os_thread;
 use scenario_support::{clsid, log};
 
 /// Makes the calls when the threads of `Statics` get their names.
@@ -25,7 +26,10 @@ impl Profiler for Statics {
     fn thread_name_changed(&self, info: &ProfilerInfo, thread: ThreadId, name: &str) -> Result<()> {
         let mut main = self.main.lock().unwrap_or_else(PoisonError::into_inner);
         match (name, *main) {
-            ("main", _) => *main = Some(thread),
+            ("main", _) => {
+                log::line(format_args!("main {}", is_this(info, thread)?));
+                *main = Some(thread);
+            }
             ("other", Some(main)) => ask(info, main, thread)?,
             _ => {}
         }
@@ -51,6 +55,11 @@ impl Profiler for Statics {
         }
         Ok(())
     }
+}
+
+/// Whether the runtime knows the calling thread by its id in the system.
+fn is_this(info: &ProfilerInfo, thread: ThreadId) -> Result<bool> {
+    Ok(os_thread() == Some(info.thread_info(thread)?))
 }
 
 /// The name of a type of the program, with the number of its generic arguments.
@@ -165,9 +174,9 @@ fn threads(info: &ProfilerInfo, module: ModuleId, main: ThreadId, other: ThreadI
         info.current_thread_id()? == other
     ));
     log::line(format_args!(
-        "main {}, other apart {}",
-        info.thread_info(main)? == std::process::id(),
-        info.thread_info(other)? != std::process::id()
+        "other {}, apart {}",
+        is_this(info, other)?,
+        info.thread_info(other)? != info.thread_info(main)?
     ));
     log::line(format_args!(
         "one domain {}, one context {}",
@@ -221,6 +230,7 @@ mod tests {
             assert_eq!(
                 facts,
                 [
+                    "main true",
                     "modules true, core true",
                     "count StaticKind(APP_DOMAIN)",
                     "count is 17",
@@ -236,7 +246,7 @@ mod tests {
                     "kept StaticKind(APP_DOMAIN)",
                     "image StaticKind(RVA) [11, 22, 33, 44, 55, 66, 77]",
                     "threads true true true",
-                    "main true, other apart true",
+                    "other true, apart true",
                     "one domain true, one context true",
                     "assembly Statics true true",
                     "module of a file true, built false",

@@ -1,7 +1,8 @@
 //! Shared by the profilers of the scenarios and the tests that have them loaded: their class ids,
-//! and the log.
+//! the log, and the system.
 
 pub mod log;
+pub mod threads;
 
 use uuid::Uuid;
 

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use clr_profiler::rewrite::HelperAssembly;
 use clr_profiler_tests::{Finished, Folder, Scenario, profilee};
@@ -80,10 +80,11 @@ fn a_helper_is_found_next_to_the_program() {
 
 #[test]
 fn a_helper_that_is_missing_is_noticed_before_anything_needs_it() {
+    let in_a_folder = format!("{MAIN_SEPARATOR}Helper.dll cannot be used: ");
     for (way, problem) in [
         ("load", "the helper assembly  cannot be used: "),
         ("hook", "no startup hook is called Helper: "),
-        ("folder", "/Helper.dll cannot be used: "),
+        ("folder", &in_a_folder),
     ] {
         let scenario = Scenario::new("Helped")
             .profiled_by::<Helped>()

@@ -72,7 +72,12 @@ fn methods_of_the_core_library_are_patched_for_all_callers() {
     for scenario in scenario.in_modes() {
         scenario.on_each_runtime(|runtime, profiled| {
             let (log, name) = (&profiled.log, &runtime.name);
-            assert_eq!(profiled.output(), (Some(6), FOR_ALL, ""), "{name} {log}");
+            let mut expected = FOR_ALL.to_owned();
+            if cfg!(windows) {
+                // There the system expands variables, and does not call the method.
+                expected = expected.replace("variables patched patched", "variables patched %CORE_PATCHED%");
+            }
+            assert_eq!(profiled.output(), (Some(6), &*expected, ""), "{name} {log}");
             assert!(!log.contains("failed") && !log.contains("problem"), "{name} {log}");
             // On .NET Core 3.1, an assembly that can refer to others.
             let of_files = if runtime.major < 5 { "method" } else { "slot" };

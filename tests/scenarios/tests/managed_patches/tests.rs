@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use clr_profiler_tests::{Finished, Scenario, Started};
+use clr_profiler_tests::{Finished, Scenario, Started, full_path};
 
 use super::{ManagedPatched, ManagedSwitched};
 
@@ -88,6 +88,8 @@ fn patched(file: &str, patches: &str) -> Scenario {
 
 fn prints(profiled: &Finished, name: &str, expected: &str) {
     let log = &profiled.log;
+    let file = format!("'{}'", full_path("/nowhere/settings.json"));
+    let expected = expected.replace("'/nowhere/settings.json'", &file);
     assert_eq!(profiled.stdout, expected, "{name} {log}");
     assert_eq!(profiled.stderr, "", "{name} {log}");
     assert_eq!(profiled.status.code(), Some(6), "{name} {log}");

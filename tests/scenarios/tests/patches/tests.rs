@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use clr_profiler_tests::{Finished, Runtime, Scenario, Started};
+use clr_profiler_tests::{Finished, Runtime, Scenario, Started, full_path};
 
 use super::{Patches, PatchesSwitched};
 
@@ -87,6 +87,11 @@ fn patched(how: &str) -> Vec<Scenario> {
     scenario.env("PATCHED", how).in_modes()
 }
 
+/// A file, as the messages of exceptions name it.
+fn named(file: &str) -> String {
+    format!("'{}'", full_path(file))
+}
+
 /// The lines of the program with these in place of those that begin with the same word, in their order.
 fn expected(changed: &[&str]) -> String {
     let word = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
@@ -104,6 +109,7 @@ fn expected(changed: &[&str]) -> String {
         lines.push_str(line);
         lines.push('\n');
     }
+    lines = lines.replace("'/nowhere/settings.json'", &named("/nowhere/settings.json"));
     lines + "wrong 0\n"
 }
 
@@ -228,7 +234,7 @@ fn calls_are_patched_without_their_methods() {
             scenario.on_each_runtime(|runtime, profiled| {
                 let (log, name) = (&profiled.log, &runtime.name);
                 let expected = expected(CALLS);
-                let mut expected = expected.replace("'/nowhere/settings.json'", "'/nobody/knows'");
+                let mut expected = expected.replace(&named("/nowhere/settings.json"), &named("/nobody/knows"));
                 // When the program's module is loaded, a host has not loaded the assembly through which it refers
                 // to `DateTime`: its value is not passed, and the closure's error is reported. In an application the
                 // startup hook, which runs before the program, has loaded that assembly.

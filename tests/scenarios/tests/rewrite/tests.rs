@@ -63,7 +63,7 @@ fn code_before_a_method_calls_what_it_names() {
         );
         let line = named[1].strip_prefix("// ");
         assert!(
-            line.is_some_and(|line| line.ends_with("/Rewrites.cs:137")),
+            line.is_some_and(|line| line.ends_with("/Rewrites.cs:142")),
             "{named:?}"
         );
         let named = listing(profiled, "named after");
@@ -205,7 +205,7 @@ fn what_would_break_the_program_is_refused_once_and_for_all() {
             [
                 ".maxstack 8",
                 "IL_0000:  pop",
-                "// /_/tests/profilees/Rewrites.cs:137",
+                "// /_/tests/profilees/Rewrites.cs:142",
                 "IL_0001:  ldc.i4.s   41",
                 "IL_0003:  ret"
             ]

@@ -21,13 +21,11 @@
 //! No storm fails without one more. Hooks are disabled at the shutdown: the runtime called none of them within 300 ms
 //! after it, though threads of the program continued to call methods.
 
-#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "its tests are for Linux"))]
-
 mod interrupts;
 mod readers;
 #[cfg(target_os = "linux")]
 mod signals;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};

@@ -149,16 +149,19 @@ fn everything_at_once() {
     storm("rewrite,rejit,heap,sampler,exceptions,ticks");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn threads_that_are_interrupted_in_rewritten_code() {
     storm("interrupts,rewrite,rejit,exceptions");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn threads_that_are_interrupted_beside_other_signals() {
     storm("interrupts,others");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn threads_that_are_interrupted_until_a_detach() {
     storm("interrupts,others,detach");
