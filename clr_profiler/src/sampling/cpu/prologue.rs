@@ -4,8 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Return {
     /// This many bytes above the stack pointer. The frame pointer is the caller's, or saved next to the return address.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone has it"))]
     AboveStack(usize),
     /// Next to the saved frame pointer, at the stack pointer.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone has it"))]
     AtStack,
     /// Next to the saved frame pointer, at the frame pointer.
     AboveFrame,
@@ -36,6 +38,7 @@ pub(super) struct Prologue {
 
 impl Prologue {
     /// The bytes between the stack pointer and the return address, without regard to epilogues.
+    #[cfg(any(target_arch = "x86_64", test))]
     fn depth(&self, offset: usize) -> usize {
         let before = self.depths.iter().rev().find(|(end, _)| *end <= offset);
         before.map_or(0, |(_, depth)| *depth)
