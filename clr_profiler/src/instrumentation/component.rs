@@ -233,9 +233,7 @@ impl Component for Instrumentation {
             Some(Begun::First(rules)) => (rules, false),
             Some(Begun::Again(rules)) => (rules, true),
             None => {
-                if let Some(codes) = &codes {
-                    method.set_offset_map(codes);
-                }
+                shared.set_offset_map(&method, key, codes);
                 return Ok(());
             }
         };
@@ -249,9 +247,7 @@ impl Component for Instrumentation {
             false => method.rewrite(edit),
         };
         // Another thread may have been setting it before, which this one has waited for.
-        if let Some(codes) = &codes {
-            method.set_offset_map(codes);
-        }
+        shared.set_offset_map(&method, key, codes);
         // Other threads and instances find the work done.
         let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
         if is_first {

@@ -147,6 +147,19 @@ impl Shared {
         }
     }
 
+    /// Gives the runtime the map of IL offsets of a method that needs one; `codes` are those that get their offsets before.
+    pub(super) fn set_offset_map(
+        &self,
+        method: &Method<'_>,
+        key: MethodKey,
+        codes: Option<Vec<usize>>,
+    ) {
+        if let Some(codes) = codes {
+            method.set_offset_map(&codes);
+            lock(&self.table).has_offsets(key, &codes);
+        }
+    }
+
     /// Searches a module for selected methods, and prepares it for them. Returns those that ReJIT has to change, and adds the
     /// reasons for which rules do not change a method.
     pub(super) fn enter(

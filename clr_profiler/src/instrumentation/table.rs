@@ -90,8 +90,8 @@ pub(super) struct Row {
     is_kept: bool,
     /// Whether its body was set without a map of IL offsets: before the callback of its compilation, or again.
     needs_map: bool,
-    /// The addresses of its native code.
-    codes: Vec<usize>,
+    /// The addresses of its native code for which the runtime may still apply another map of IL offsets.
+    codes: BTreeSet<usize>,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
     /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
@@ -153,7 +153,7 @@ impl Row {
             is_plain: false,
             is_kept: false,
             needs_map: false,
-            codes: Vec::new(),
+            codes: BTreeSet::new(),
             is_given_back: false,
             may_wait: false,
             compilations: 0,
@@ -343,10 +343,19 @@ impl Table {
         Some(rules)
     }
 
-    /// The addresses of the code that a method has, if its body was set without a map of IL offsets.
+    /// The addresses of code that has to get its offsets before the map of them changes, if the body of the method was set
+    /// without a map.
     pub(super) fn needs_map(&self, (id, method): MethodKey) -> Option<Vec<usize>> {
         let row = self.modules.get(&id)?.rows.get(&method)?;
-        (self.is_removed() || row.needs_map).then(|| row.codes.clone())
+        (self.is_removed() || row.needs_map).then(|| row.codes.iter().copied().collect())
+    }
+
+    /// Records that code of a method has its offsets.
+    pub(super) fn has_offsets(&mut self, (id, method): MethodKey, codes: &[usize]) {
+        let module = self.modules.get_mut(&id);
+        if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
+            row.codes.retain(|code| !codes.contains(code));
+        }
     }
 
     /// The rules to be applied again to a method that they have edited; `None` if its body is another one now, or by ReJIT.

@@ -164,10 +164,15 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
     assert!(table.may_keep_code(key(2)) && table.may_keep_code(key(7)));
     // Its first compilation has not ended: that of another instance leaves it alone, too.
     assert_eq!(table.begin_or_defer(key(1), false), None);
-    table.compiled(key(1), Vec::new());
-    table.compiled(key(1), Vec::new());
+    table.compiled(key(1), vec![0x40]);
+    table.compiled(key(1), vec![0x20, 0x40]);
+    assert_eq!(table.needs_map(key(1)), None);
     let again = table.begin_or_defer(key(1), false);
     assert_eq!(again, Some(Begun::Again(vec![1].into())));
+    // Each code gets its offsets once.
+    assert_eq!(table.needs_map(key(1)), Some(vec![0x20, 0x40]));
+    table.has_offsets(key(1), &[0x20]);
+    assert_eq!(table.needs_map(key(1)), Some(vec![0x40]));
     // Another thread compiles it before it is edited, and waits for that.
     let other = table.begin_or_defer(key(1), true);
     assert_eq!(other, Some(Begun::First(vec![1].into())));

@@ -99,9 +99,7 @@ impl Table {
         let module = self.modules.get_mut(&id);
         if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
             row.compilations = row.compilations.saturating_sub(1);
-            let is_new = |code: &usize| !row.codes.contains(code);
-            let new: Vec<usize> = codes.into_iter().filter(is_new).collect();
-            row.codes.extend(new);
+            row.codes.extend(codes);
         }
     }
 }
