@@ -81,12 +81,21 @@ pub(crate) fn installed(when: &str, handler_before: usize) {
     let timers = fs::read_to_string("/proc/self/timers").unwrap_or_default();
     let has_timers = timers.lines().any(|line| line.starts_with("ID: "));
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let mut names = tasks.map(|task| fs::read_to_string(task.path().join("comm")));
-    let has_thread = names.any(|name| name.is_ok_and(|name| name.trim() == "cpu sampler"));
+    let mut stats = tasks.map(|task| fs::read_to_string(task.path().join("stat")));
+    let has_thread = stats.any(|stat| stat.is_ok_and(|stat| is_alive_sampler(&stat)));
     let is_before = handler() == handler_before;
     log::line(format_args!(
         "{when}: timers {has_timers} thread {has_thread} first handler {is_before}"
     ));
+}
+
+/// Whether a line of `/proc/PID/task/ID/stat` is of a sampler's thread that runs code of the process: the kernel lists one
+/// that has ended for a moment after `join` has returned, with `PF_EXITING` in its flags.
+fn is_alive_sampler(stat: &str) -> bool {
+    const PF_EXITING: u64 = 0x4;
+    let rest = stat.split_once("(cpu sampler) ").map(|(_, rest)| rest);
+    let flags = rest.and_then(|rest| rest.split(' ').nth(6)?.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & PF_EXITING == 0)
 }
 
 /// The handler of the runtime's own signal, where it has one.
