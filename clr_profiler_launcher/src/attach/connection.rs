@@ -31,6 +31,14 @@ pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<
             },
         }
     }
+    for path in &places.others {
+        if let Ok(connection) = connect(path, patience)
+            && let Ok(Some(other)) = listener(&connection)
+            && is_listener(process, places, other)
+        {
+            return Ok(connection);
+        }
+    }
     if let Some((path, listener)) = foreign {
         return Err(Error::ForeignListener {
             process,
@@ -151,6 +159,8 @@ fn connect(path: &Path, _patience: Duration) -> io::Result<Connection> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::os::unix::net::UnixListener;
+
     use super::*;
     use crate::attach::process::diagnostics_places;
 
@@ -164,5 +174,39 @@ mod tests {
         assert!(!is_listener(process, &places, 0));
         places.start = Some(1);
         assert!(!is_listener(process, &places, process));
+    }
+
+    #[test]
+    fn a_runtime_that_knows_another_time_of_its_start_is_found_by_who_listens() {
+        let process = std::process::id();
+        let folder = std::env::temp_dir();
+        let [ended, running] = [1, 2].map(|start: u8| {
+            let path = folder.join(format!("dotnet-diagnostic-{process}-{start}-socket"));
+            // One of an earlier run of the tests.
+            let _ = std::fs::remove_file(&path);
+            (UnixListener::bind(&path).unwrap(), path)
+        });
+        drop(ended.0);
+        let mut places = diagnostics_places(process).unwrap();
+        places.paths.clear();
+        // Each is also seen through `/proc/PID/root`.
+        assert_eq!(places.others.len(), 4, "{places:?}");
+        let found = open(process, &places, Duration::from_secs(1));
+        assert!(found.is_ok());
+        // The listener is this process, which is not that one.
+        let another = open(1, &places, Duration::from_secs(1)).map(|_| ());
+        assert!(
+            matches!(another, Err(Error::NoDiagnostics { .. })),
+            "{another:?}"
+        );
+        drop(running.0);
+        let ended_too = open(process, &places, Duration::from_secs(1)).map(|_| ());
+        assert!(
+            matches!(ended_too, Err(Error::NoDiagnostics { .. })),
+            "{ended_too:?}"
+        );
+        for path in [ended.1, running.1] {
+            std::fs::remove_file(path).unwrap();
+        }
     }
 }

@@ -9,6 +9,9 @@ use crate::Result;
 pub(super) struct Places {
     /// Sockets or pipes, in the order in which to try them.
     pub(super) paths: Vec<PathBuf>,
+    /// Sockets of processes with this id whose names have another time of the start: a runtime under an emulator knows
+    /// another one. Most are left by processes that have ended.
+    pub(super) others: Vec<PathBuf>,
     /// For the message if it listens on none of them: the name of the process in parentheses, or
     /// nothing.
     pub(super) name: String,
@@ -16,6 +19,19 @@ pub(super) struct Places {
     pub(super) start: Option<u64>,
     /// ... and the reason, if it is known.
     pub(super) switched_off: Option<String>,
+}
+
+/// The sockets in a folder whose names are those of runtimes in processes with this id.
+#[cfg(unix)]
+fn sockets(folder: &Path, process: u32) -> Vec<PathBuf> {
+    let prefix = format!("dotnet-diagnostic-{process}-");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(&prefix) && name.ends_with("-socket")
+    });
+    named.map(|entry| entry.path()).collect()
 }
 
 #[cfg(target_os = "linux")]
@@ -82,19 +98,22 @@ mod linux {
         }
         // A process in a container has another root folder and another id there.
         let inside = about.join("root");
-        let mut paths = Vec::new();
+        let (mut paths, mut others) = (Vec::new(), Vec::new());
         for (prefix, process) in [
             (Path::new("/"), process),
             (&inside, innermost_id(&about).unwrap_or(process)),
         ] {
             for folder in &folders {
-                let below_root = folder.strip_prefix("/").unwrap_or(folder);
-                let file = format!("dotnet-diagnostic-{process}-{start}-socket");
-                paths.push(prefix.join(below_root).join(file));
+                let folder = prefix.join(folder.strip_prefix("/").unwrap_or(folder));
+                let path = folder.join(format!("dotnet-diagnostic-{process}-{start}-socket"));
+                let found = sockets(&folder, process);
+                others.extend(found.into_iter().filter(|other| *other != path));
+                paths.push(path);
             }
         }
         Ok(Places {
             paths,
+            others,
             name: format!(" ({name})"),
             start: Some(start),
             switched_off,
@@ -217,6 +236,7 @@ mod other {
         }
         Ok(Places {
             paths: vec![format!(r"\\.\pipe\dotnet-diagnostic-{process}").into()],
+            others: Vec::new(),
             name: String::new(),
             start: None,
             switched_off: None,
@@ -227,22 +247,18 @@ mod other {
     /// can only be computed from the process's start time.
     #[cfg(not(windows))]
     pub(in crate::attach) fn diagnostics_places(process: u32) -> Result<Places> {
-        let prefix = format!("dotnet-diagnostic-{process}-");
         let mut found = Vec::new();
         for folder in [std::env::temp_dir(), PathBuf::from("/tmp")] {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let name = name.to_string_lossy();
-                if name.starts_with(&prefix) && name.ends_with("-socket") {
-                    let age = entry.metadata().and_then(|about| about.modified()).ok();
-                    found.push((age, entry.path()));
-                }
+            for path in sockets(&folder, process) {
+                let age = path.metadata().and_then(|about| about.modified()).ok();
+                found.push((age, path));
             }
         }
         found.sort();
         found.dedup();
         Ok(Places {
             paths: found.into_iter().rev().map(|(_, path)| path).collect(),
+            others: Vec::new(),
             name: String::new(),
             start: None,
             switched_off: None,
