@@ -1,9 +1,13 @@
 //! Programs that are compiled here.
 
-use clr_profiler_test::{CSharp, Compiled};
+use clr_profiler_test::{CSharp, Compiled, Pinned};
+use clr_profiler_tests::fetched;
 
 /// Compiles a program, or says why this machine cannot.
 pub(crate) fn compile(name: &str, source: &str, options: &[&str]) -> Option<Compiled> {
+    for pinned in [Pinned::ROSLYN, Pinned::NET_8] {
+        fetched(&pinned)?;
+    }
     let mut program = CSharp::program(name, source);
     for option in options {
         program = program.option(option);
