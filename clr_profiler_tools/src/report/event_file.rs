@@ -53,7 +53,7 @@ impl EventFile {
     /// The file cannot be written.
     pub fn create(path: PathBuf, head: &str, limit: u64) -> io::Result<Self> {
         let mut path = std::path::absolute(path)?;
-        if owner(&path).is_some_and(|owner| owner != process::id() && is_alive(owner)) {
+        if owner(&path).is_some_and(|owner| owner != process::id() && private::is_alive(owner)) {
             path.as_mut_os_string().push(format!(".{}", process::id()));
         }
         let mut file = Self {
@@ -227,10 +227,6 @@ fn owner(path: &Path) -> Option<u32> {
     number.parse().ok()
 }
 
-fn is_alive(process: u32) -> bool {
-    cfg!(target_os = "linux") && Path::new("/proc").join(process.to_string()).exists()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,10 +298,18 @@ mod tests {
     fn another_process_has_a_file_of_its_own() {
         let folder = Folder::new("owner");
         let path = folder.0.join("out");
-        let parent = std::os::unix::process::parent_id();
-        fs::write(&path, format!("{{\"process\": {parent}, ")).unwrap();
+        // It waits for its input.
+        let program = if cfg!(windows) { "cmd" } else { "cat" };
+        let mut waits = process::Command::new(program);
+        let waits = waits
+            .stdin(process::Stdio::piped())
+            .stdout(process::Stdio::null());
+        let mut waits = waits.spawn().unwrap();
+        fs::write(&path, format!("{{\"process\": {}, ", waits.id())).unwrap();
         let other = EventFile::create(path.clone(), HEAD, 1 << 20).unwrap();
         assert_ne!(other.output.path(), path);
+        drop(waits.stdin.take());
+        waits.wait().unwrap();
         // The file of a process that has ended.
         fs::write(&path, "{\"process\": 4294967295, ").unwrap();
         EventFile::create(path.clone(), HEAD, 1 << 20).unwrap();

@@ -13,6 +13,8 @@
 //! and reports them in one line when the program ends. [`methods_from_environment`] reads the option `--methods`, and
 //! [`rewriting`] has parts of profilers that rewrite.
 
+#[cfg(windows)]
+mod console;
 mod event_file;
 pub mod failures;
 pub mod helper;

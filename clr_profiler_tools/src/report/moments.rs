@@ -120,6 +120,8 @@ impl Report {
         masks::spawning(|| thread::Builder::new().name("report".to_owned()).spawn(run))?;
         #[cfg(target_os = "linux")]
         crate::report::signals::watch(requests.clone(), when)?;
+        #[cfg(windows)]
+        crate::report::console::watch(requests.clone(), when)?;
         Ok(Self {
             requests: Mutex::new(Some(requests)),
             patience: when.patience,

@@ -36,6 +36,35 @@ pub(crate) fn is_without_descriptor(_error: &io::Error) -> bool {
     false
 }
 
+/// Whether a process runs, as far as the system says so.
+#[cfg(not(windows))]
+pub(crate) fn is_alive(process: u32) -> bool {
+    cfg!(target_os = "linux") && Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// Whether a process of this user runs.
+#[cfg(windows)]
+pub(crate) fn is_alive(process: u32) -> bool {
+    use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+
+    use windows_sys::Win32::Foundation::WAIT_TIMEOUT;
+    use windows_sys::Win32::System::Threading::{
+        OpenProcess, PROCESS_SYNCHRONIZE, WaitForSingleObject,
+    };
+
+    // SAFETY: the call takes numbers alone.
+    let handle = unsafe { OpenProcess(PROCESS_SYNCHRONIZE, 0, process) };
+    if handle.is_null() {
+        return false;
+    }
+    // SAFETY: the handle was opened for this function alone, and is open while the call uses it.
+    unsafe {
+        let handle = OwnedHandle::from_raw_handle(handle);
+        // One that has ended is there as long as somebody has a handle of it.
+        WaitForSingleObject(handle.as_raw_handle(), 0) == WAIT_TIMEOUT
+    }
+}
+
 /// Opens a file. A thread that may wait tries again while there is no descriptor for it.
 pub(crate) fn patiently(open: impl Fn() -> io::Result<File>) -> io::Result<File> {
     let begun = Instant::now();

@@ -5,6 +5,15 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(windows)]
+use windows_sys::{
+    Win32::Foundation::{FILETIME, HANDLE},
+    Win32::System::Threading::{
+        GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
+    },
+    core::BOOL,
+};
+
 use crate::report::lock;
 
 const UNDECIDED: u8 = 0;
@@ -107,8 +116,9 @@ fn is_invariant() -> bool {
 pub(crate) fn process_time() -> u64 {
     #[cfg(unix)]
     let time = cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID);
-    #[cfg(not(unix))]
-    let time = None;
+    #[cfg(windows)]
+    // SAFETY: it has no arguments, and returns a constant.
+    let time = cpu_time(GetProcessTimes, unsafe { GetCurrentProcess() });
     time.unwrap_or_else(system_ticks)
 }
 
@@ -116,9 +126,30 @@ pub(crate) fn process_time() -> u64 {
 pub(crate) fn thread_time() -> u64 {
     #[cfg(unix)]
     let time = cpu_time(libc::CLOCK_THREAD_CPUTIME_ID);
-    #[cfg(not(unix))]
-    let time = None;
+    #[cfg(windows)]
+    // SAFETY: it has no arguments, and returns a constant.
+    let time = cpu_time(GetThreadTimes, unsafe { GetCurrentThread() });
     time.unwrap_or(0)
+}
+
+/// `GetProcessTimes` or `GetThreadTimes`.
+#[cfg(windows)]
+type Times = unsafe extern "system" fn(
+    HANDLE,
+    *mut FILETIME,
+    *mut FILETIME,
+    *mut FILETIME,
+    *mut FILETIME,
+) -> BOOL;
+
+/// The time in the kernel and outside of it, which the system has in units of 100 ns.
+#[cfg(windows)]
+fn cpu_time(times: Times, of: HANDLE) -> Option<u64> {
+    let [mut begun, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
+    // SAFETY: the handle is that of this process or thread, and there is room for each of the times.
+    let result = unsafe { times(of, &mut begun, &mut ended, &mut kernel, &mut user) };
+    let of = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    (result != 0).then(|| (of(kernel) + of(user)) * 100)
 }
 
 #[cfg(unix)]

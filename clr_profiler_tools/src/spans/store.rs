@@ -4,11 +4,14 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
+#[cfg(target_os = "linux")]
 use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};
+#[cfg(target_os = "linux")]
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, ThreadId};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clr_profiler::{Error, Result};
@@ -161,6 +164,8 @@ struct Names {
 /// ```
 pub struct Spans {
     began: SystemTime,
+    /// The thread on which they were made.
+    first: ThreadId,
     pub(super) clock: Clock,
     parts: Box<[Mutex<Part>]>,
     /// Whether these are the spans that compiled code begins and ends.
@@ -206,9 +211,17 @@ pub(super) fn thread_number() -> u32 {
 }
 
 /// Whether this is the thread with which the process began.
-fn is_main_thread() -> bool {
+#[cfg(target_os = "linux")]
+fn is_main_thread(_first: ThreadId) -> bool {
     let own = fs::read_link("/proc/thread-self");
     own.is_ok_and(|own| own.ends_with(process::id().to_string()))
+}
+
+/// Whether this is the thread with which the process began. A profiler that is started with the program begins on it, one
+/// that is attached on a thread without methods.
+#[cfg(not(target_os = "linux"))]
+fn is_main_thread(first: ThreadId) -> bool {
+    thread::current().id() == first
 }
 
 impl Spans {
@@ -217,6 +230,7 @@ impl Spans {
     pub fn new() -> Self {
         Self {
             began: SystemTime::now(),
+            first: thread::current().id(),
             clock: Clock::new(),
             parts: (0..PARTS).map(|_| Mutex::default()).collect(),
             has_threads: false,
@@ -374,7 +388,7 @@ impl Spans {
         thread_local! {
             static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
         }
-        if !IS_KNOWN.replace(true) && is_main_thread() {
+        if !IS_KNOWN.replace(true) && is_main_thread(self.first) {
             let mut threads = lock(&self.threads);
             threads
                 .entry(thread)

@@ -114,10 +114,76 @@ fn map(file: &File, length: usize) -> io::Result<&'static [AtomicU8]> {
     Ok(unsafe { std::slice::from_raw_parts(address.cast::<AtomicU8>(), length) })
 }
 
-#[cfg(not(target_os = "linux"))]
+/// Maps a file of this length. The system makes its blocks, and writes the mapped memory to them however the program ends.
+#[cfg(windows)]
+fn map(file: &File, length: usize) -> io::Result<&'static [AtomicU8]> {
+    use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+    use std::ptr;
+    use std::sync::atomic::AtomicUsize;
+
+    use windows_sys::Win32::System::Memory::{
+        CreateFileMappingW, FILE_MAP_WRITE, MapViewOfFileEx, PAGE_READWRITE,
+    };
+
+    /// The range in which an address has 32 bits, without the parts that programs use first; and the next address to try.
+    const BEGIN: usize = 0x1000_0000;
+    const END: usize = 0x7000_0000;
+    const STEP: usize = 0x10_0000;
+    static NEXT: AtomicUsize = AtomicUsize::new(BEGIN);
+
+    let size = length as u64;
+    // SAFETY: the file is open, and the call changes it alone.
+    let section = unsafe {
+        CreateFileMappingW(
+            file.as_raw_handle(),
+            ptr::null(),
+            PAGE_READWRITE,
+            (size >> 32) as u32,
+            size as u32,
+            ptr::null(),
+        )
+    };
+    if section.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle was made for this function alone.
+    let section = unsafe { OwnedHandle::from_raw_handle(section) };
+    let map = |address: usize| {
+        // SAFETY: the system refuses a range that something else uses, and the handle is open.
+        let view = unsafe {
+            MapViewOfFileEx(
+                section.as_raw_handle(),
+                FILE_MAP_WRITE,
+                0,
+                0,
+                length,
+                ptr::without_provenance(address),
+            )
+        };
+        (!view.Value.is_null()).then_some(view.Value)
+    };
+    // A short address makes the code of a probe shorter, so that methods with probes are inlined as without.
+    let tried = (NEXT.load(Ordering::Relaxed)..END.saturating_sub(length)).step_by(STEP);
+    let mut low = tried.map(|address| (address, map(address)));
+    let low = low.find_map(|(address, view)| Some((address, view?)));
+    let address = match low {
+        Some((address, view)) => {
+            let after = (address + length).next_multiple_of(STEP);
+            NEXT.store(after, Ordering::Relaxed);
+            view
+        }
+        None => map(0).ok_or_else(io::Error::last_os_error)?,
+    };
+    // SAFETY: the range has `length` bytes that can be read and written, all zero or of the header, and is never unmapped. The code
+    // of the program and this process access them as atomic bytes or with stores of one instruction. The system lets nobody
+    // truncate a file that is mapped.
+    Ok(unsafe { std::slice::from_raw_parts(address.cast::<AtomicU8>(), length) })
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn map(_file: &File, _length: usize) -> io::Result<&'static [AtomicU8]> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
-        "coverage is measured on Linux alone",
+        "coverage is measured on Linux and Windows alone",
     ))
 }

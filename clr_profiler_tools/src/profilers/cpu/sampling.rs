@@ -23,6 +23,9 @@ const IS_TRIED: bool = cfg!(all(
     target_arch = "x86_64"
 ));
 
+/// The reason elsewhere.
+const ELSEWHERE: &str = "the sampler that interrupts threads instead is for Linux";
+
 /// A running sampler.
 pub(crate) enum Sampling {
     /// Interrupts each thread by its own processor time.
@@ -44,10 +47,11 @@ impl Sampling {
         options: &Options,
         profile: &Arc<Mutex<Profile>>,
     ) -> Result<Self> {
-        let is_wanted = IS_TRIED && !options.suspends;
-        let available = match is_wanted {
-            true => OnThread::check(),
-            false => Ok(()),
+        let is_wanted = !options.suspends;
+        let available = match (is_wanted, IS_TRIED) {
+            (true, true) => OnThread::check(),
+            (true, false) => Err(Error::other(ELSEWHERE)),
+            (false, _) => Ok(()),
         };
         let profile = Arc::clone(profile);
         if is_wanted && available.is_ok() {
