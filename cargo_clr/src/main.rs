@@ -53,20 +53,20 @@ fn words(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 fn run_verb(verb: Verb) -> Result<ExitCode> {
     match verb {
-        Verb::Cpu(options) => tool::run(&options),
-        Verb::Gc(options) => tool::run(&options),
-        Verb::Exceptions(options) => tool::run(&options),
-        Verb::Log(options) => tool::run(&options),
-        Verb::Calls(options) => tool::run(&options),
-        Verb::Alloc(options) => tool::run(&options),
-        Verb::Heap(options) => tool::run(&options),
-        Verb::Trace(options) => tool::run(&options),
+        Verb::Cpu(options) => tool::run(&options).map(exit),
+        Verb::Gc(options) => tool::run(&options).map(exit),
+        Verb::Exceptions(options) => tool::run(&options).map(exit),
+        Verb::Log(options) => tool::run(&options).map(exit),
+        Verb::Calls(options) => tool::run(&options).map(exit),
+        Verb::Alloc(options) => tool::run(&options).map(exit),
+        Verb::Heap(options) => tool::run(&options).map(exit),
+        Verb::Trace(options) => tool::run(&options).map(exit),
         Verb::Rules(options) => rules::check(&options),
-        Verb::Patch(options) => tool::run(&options),
+        Verb::Patch(options) => tool::run(&options).map(exit),
         Verb::Top(options) => top::run(&options),
-        Verb::Cover(options) => cover::run(&options),
+        Verb::Cover(options) => cover::run(&options).map(exit),
         Verb::CoverMerge(options) => cover::merge(&options),
-        Verb::Run(options) => run::run(&options),
+        Verb::Run(options) => run::run(&options).map(exit),
         Verb::Attach(options) => attach::attach(&options),
         Verb::Ps(options) => ps::list(&options),
         Verb::Doctor(options) => doctor::examine(&options),
@@ -101,6 +101,19 @@ fn run_verb(verb: Verb) -> Result<ExitCode> {
         }
         Verb::Load { library, clsid } => doctor::load(&library, &clsid),
     }
+}
+
+/// Ends with the exit code of a program.
+#[cfg(not(windows))]
+fn exit(code: i32) -> ExitCode {
+    // The system keeps no more of it.
+    ExitCode::from(code as u8)
+}
+
+/// Ends with the exit code of a program, of which an `ExitCode` has a fourth: that of a crash would become another one.
+#[cfg(windows)]
+fn exit(code: i32) -> ExitCode {
+    std::process::exit(code)
 }
 
 /// The command for shells and manuals: by the name of its file, with the verbs for users alone.

@@ -78,6 +78,7 @@ fn examine(process: u32) -> Option<Found> {
 }
 
 /// A process of a single file listens for diagnostic tools.
+#[cfg(not(windows))]
 fn is_single_file(process: u32, mappings: &[PathBuf]) -> bool {
     mappings
         .iter()
@@ -86,6 +87,12 @@ fn is_single_file(process: u32, mappings: &[PathBuf]) -> bool {
             .iter()
             .any(|path| path.extension().is_some_and(|end| end == "dll"))
             && crate::doctor::socket(process).is_some())
+}
+
+/// A process of a single file listens for diagnostic tools.
+#[cfg(windows)]
+fn is_single_file(process: u32, _mappings: &[PathBuf]) -> bool {
+    process::has_diagnostics(process)
 }
 
 /// The program in a command line: the assembly after `dotnet exec`, or the executable.
@@ -106,15 +113,43 @@ pub(crate) fn program(words: &[String]) -> String {
 pub(crate) fn profilers(mappings: &[PathBuf]) -> Vec<PathBuf> {
     let runtime = mappings
         .iter()
-        .filter(|path| process::is_named(path, "libcoreclr"));
+        .filter(|path| process::is_named(path, process::CORECLR));
     let runtime: Vec<&Path> = runtime.filter_map(|path| path.parent()).collect();
     let others = mappings.iter().filter(|path| {
-        let is_library = path.to_string_lossy().contains(".so");
-        is_library
+        is_library(path)
             && !path
                 .parent()
                 .is_some_and(|folder| runtime.contains(&folder))
     });
-    let with_factory = others.filter(|path| crate::doctor::exports_class_factory(path));
+    let with_factory = others.filter(|path| exports_class_factory(path));
     with_factory.cloned().collect()
+}
+
+/// Whether a mapped file may be a library of a profiler.
+#[cfg(not(windows))]
+fn is_library(path: &Path) -> bool {
+    path.to_string_lossy().contains(".so")
+}
+
+/// Whether a library may be that of a profiler. Many of the system have class factories, too.
+#[cfg(windows)]
+fn is_library(path: &Path) -> bool {
+    let system = std::env::var("SystemRoot").unwrap_or_else(|_| r"C:\Windows".to_owned());
+    let path = path.to_string_lossy().to_lowercase();
+    path.ends_with(".dll") && !path.starts_with(&format!("{}\\", system.to_lowercase()))
+}
+
+fn exports_class_factory(path: &Path) -> bool {
+    use object::Object;
+    use object::read::pe::PeFile64;
+
+    if !cfg!(windows) {
+        return crate::doctor::exports_class_factory(path);
+    }
+    let has = |bytes: Vec<u8>| {
+        let exports = PeFile64::parse(&*bytes).ok()?.exports().ok()?;
+        let mut names = exports.iter().map(|export| export.name());
+        Some(names.any(|name| name == b"DllGetClassObject"))
+    };
+    std::fs::read(path).ok().and_then(has).unwrap_or(false)
 }

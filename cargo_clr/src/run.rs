@@ -1,14 +1,12 @@
 //! `run`: a program under a profiler of the user.
 
-use std::process::ExitCode;
-
 use clr_profiler_launcher::Launch;
 
 use crate::cli::Run;
 use crate::outcome::{Failure, Result};
 use crate::{child, package};
 
-pub(crate) fn run(options: &Run) -> Result<ExitCode> {
+pub(crate) fn run(options: &Run) -> Result<i32> {
     let Some((program, arguments)) = options.program.program.split_first() else {
         return Err(Failure::usage("There is no program to start."));
     };
@@ -17,5 +15,5 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode> {
         .args(arguments)
         .profiler(library)
         .command()?;
-    Ok(ExitCode::from(child::run(command)?))
+    child::run(command)
 }

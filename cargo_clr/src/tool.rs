@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
@@ -81,7 +80,7 @@ impl Tool {
 }
 
 /// Profiles a program.
-pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Result<ExitCode> {
+pub(crate) fn run<Options: Args + Profiles>(profile: &Profile<Options>) -> Result<i32> {
     let subject = &profile.subject;
     let tool = profile.options.tool(subject)?;
     let output = match (&subject.output, tool.ending) {
@@ -191,12 +190,11 @@ fn is_dotnet(program: &Path) -> bool {
 /// How long a program is profiled to which the tool is attached.
 const DURATION: Duration = Duration::from_secs(10);
 
-fn start(tool: &Tool, subject: &Subject, output: &Path) -> Result<ExitCode> {
-    let code = start_with(tool, subject, output, |status, code| {
+fn start(tool: &Tool, subject: &Subject, output: &Path) -> Result<i32> {
+    start_with(tool, subject, output, |status, code| {
         tell(tool, subject, output, status, code)?;
         Ok(code)
-    });
-    code.map(ExitCode::from)
+    })
 }
 
 /// Starts the program, passes the state of the tool and the program's exit code to `tell` when it has ended, and returns the exit
@@ -205,8 +203,8 @@ pub(crate) fn start_with(
     tool: &Tool,
     subject: &Subject,
     output: &Path,
-    tell: impl FnOnce(&Status, u8) -> Result<u8>,
-) -> Result<u8> {
+    tell: impl FnOnce(&Status, i32) -> Result<i32>,
+) -> Result<i32> {
     let Some((program, arguments)) = subject.target.program.program.split_first() else {
         return Err(Failure::usage("There is no program to start."));
     };
@@ -231,15 +229,15 @@ pub(crate) fn start_with(
     let code = tell(&status, code)?;
     Ok(match (code, status.error()) {
         // The program has run, but not under the tool.
-        (0, Some(_)) => Failure::FAILED,
+        (0, Some(_)) => i32::from(Failure::FAILED),
         _ => code,
     })
 }
 
-fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result<ExitCode> {
+fn attach(tool: &Tool, subject: &Subject, process: u32, output: &Path) -> Result<i32> {
     attach_with(tool, subject, process, output, |status| {
         tell(tool, subject, output, status, 0)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(0)
     })
 }
 
@@ -249,8 +247,8 @@ pub(crate) fn attach_with(
     subject: &Subject,
     process: u32,
     output: &Path,
-    tell: impl FnOnce(&Status) -> Result<ExitCode>,
-) -> Result<ExitCode> {
+    tell: impl FnOnce(&Status) -> Result<i32>,
+) -> Result<i32> {
     if let Some(reason) = tool.refuses_attach {
         return Err(Failure::usage(reason));
     }
@@ -320,7 +318,7 @@ fn progress(tool: &Tool, elapsed: Duration, duration: Duration) {
 }
 
 /// Says where the results are, and how to open them.
-fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: u8) -> Result<()> {
+fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: i32) -> Result<()> {
     let written = fs::metadata(output).ok().filter(|about| about.is_file());
     let is_stream = fs::metadata(output).is_ok_and(|about| !about.is_file());
     let error = status.error();

@@ -100,6 +100,12 @@ impl Profiles for Exceptions {
 
 impl Profiles for Log {
     fn tool(&self, subject: &Subject) -> Result<Tool> {
+        if (self.perf_map || self.jitdump.is_some()) && !cfg!(target_os = "linux") {
+            return Err(Failure::usage(
+                "Names for perf are for Linux, where perf is. Without `--perf-map` and `--jitdump`, `log` writes the methods here, too; \
+                 `cargo clr cpu` takes samples with names.",
+            ));
+        }
         let jitdump = self.jitdump.as_deref().map(|folder| -> Result<PathBuf> {
             let folder = std::path::absolute(folder).map_err(outcome::io("find", folder))?;
             // Tried with the file of another process, because the id of this one is not known yet.

@@ -92,7 +92,7 @@ const TESTS: &str = "\
     [Microsoft.VisualStudio.TestTools.UnitTesting.DataTestMethod] **";
 
 /// Measures a program.
-pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
+pub(crate) fn run(profile: &Profile<Cover>) -> Result<i32> {
     let (options, subject) = (&profile.options, &profile.subject);
     let output = subject.output.as_deref().unwrap_or(Path::new(OUTPUT));
     let outputs = Outputs::new(output, &options.reports, Some(subject))?;
@@ -115,12 +115,12 @@ pub(crate) fn run(profile: &Profile<Cover>) -> Result<ExitCode> {
             .to_owned(),
     };
     let report =
-        |status: &Status, code: u8| report(&folder.0, &outputs, (subject, &nothing), status, code);
+        |status: &Status, code: i32| report(&folder.0, &outputs, (subject, &nothing), status, code);
     match subject.target.process {
         Some(process) => tool::attach_with(&tool, subject, process, &folder.0, |status| {
-            report(status, 0).map(ExitCode::from)
+            report(status, 0)
         }),
-        None => tool::start_with(&tool, subject, &folder.0, report).map(ExitCode::from),
+        None => tool::start_with(&tool, subject, &folder.0, report),
     }
 }
 
@@ -140,8 +140,8 @@ fn report(
     outputs: &Outputs,
     (subject, nothing): (&Subject, &str),
     status: &Status,
-    code: u8,
-) -> Result<u8> {
+    code: i32,
+) -> Result<i32> {
     let mut said = status.said();
     // Several processes may have said the same.
     said.sort();
@@ -153,7 +153,7 @@ fn report(
     let missed = outputs.misses(&coverage);
     let ended = code;
     let code = match (ended, missed.is_empty()) {
-        (0, false) => MISSED,
+        (0, false) => i32::from(MISSED),
         _ => ended,
     };
     if let Some(error) = status.error() {
@@ -255,12 +255,20 @@ impl HitsFolder {
             fs::set_permissions(&folder, fs::Permissions::from_mode(mode))
                 .map_err(outcome::io("share", &folder))?;
         }
+        #[cfg(not(unix))]
+        let _ = subject;
         Ok(Self(folder))
     }
 }
 
 impl Drop for HitsFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let removed = fs::remove_dir_all(&self.0);
+        if cfg!(windows) && removed.is_err() && self.0.exists() {
+            say(&[format!(
+                "the folder `{}` can be removed when the program has ended: until then Windows keeps files that are mapped",
+                self.0.display()
+            )]);
+        }
     }
 }

@@ -188,7 +188,7 @@ impl Outputs {
     }
 
     /// The outcome for machines.
-    pub(super) fn json(&self, coverage: &Coverage, said: &[String], code: u8) -> String {
+    pub(super) fn json(&self, coverage: &Coverage, said: &[String], code: i32) -> String {
         let shares = coverage.shares();
         let share = |share: Share| json!({ "covered": share.covered, "all": share.all });
         let files = self.files.iter().map(|(path, _)| path.to_string_lossy());

@@ -1,8 +1,8 @@
-//! Processes, as this user sees them.
+//! Processes of Linux, from the files below `/proc`. Other systems than Windows have none, so that nothing is known there.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The user of a process; `None` if it is not known.
 pub(crate) fn user(process: u32) -> Option<u32> {
@@ -79,20 +79,6 @@ pub(crate) fn mappings(process: u32) -> Option<Vec<PathBuf>> {
     paths.sort();
     paths.dedup();
     Some(paths)
-}
-
-/// The library of the runtime in a process: its path, and the version of the folder that it is in.
-pub(crate) fn runtime(mappings: &[PathBuf]) -> Option<(&Path, Option<String>)> {
-    let library = mappings.iter().find(|path| is_named(path, "libcoreclr"))?;
-    let folder = library.parent().and_then(Path::file_name);
-    let version = folder.map(|name| name.to_string_lossy().into_owned());
-    let is_version = |name: &String| name.starts_with(|first: char| first.is_ascii_digit());
-    Some((library, version.filter(is_version)))
-}
-
-/// Whether a file is a library of this name.
-pub(crate) fn is_named(path: &Path, name: &str) -> bool {
-    path.file_stem().is_some_and(|stem| stem == name)
 }
 
 /// The words with which a process was started.
