@@ -65,6 +65,48 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// The exit code of a program that was killed by [`Process.Kill`] or a test.
+pub(crate) const KILLED: i32 = if cfg!(windows) { -1 } else { 128 + 9 };
+
+/// Kills the program that the command has started.
+#[cfg(unix)]
+pub(crate) fn kill_program(command: u32) {
+    let children = format!("/proc/{command}/task/{command}/children");
+    let children = std::fs::read_to_string(children).unwrap();
+    let kill = Command::new("kill").args(["-9", children.trim()]).status();
+    assert!(kill.unwrap().success(), "{children}");
+}
+
+/// Kills the program that the command has started.
+#[cfg(windows)]
+pub(crate) fn kill_program(command: u32) {
+    use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+    use windows_sys::Win32::System::Diagnostics::ToolHelp::{
+        CreateToolhelp32Snapshot, PROCESSENTRY32W, Process32FirstW, Process32NextW,
+        TH32CS_SNAPPROCESS,
+    };
+    use windows_sys::Win32::System::Threading::{OpenProcess, PROCESS_TERMINATE, TerminateProcess};
+
+    let mut entry = PROCESSENTRY32W {
+        dwSize: size_of::<PROCESSENTRY32W>() as u32,
+        ..PROCESSENTRY32W::default()
+    };
+    // SAFETY: handles are open while they are used, and there is room for an entry of the size that it has.
+    unsafe {
+        let processes = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+        let processes = OwnedHandle::from_raw_handle(processes);
+        let mut is_there = Process32FirstW(processes.as_raw_handle(), &mut entry) != 0;
+        while is_there && entry.th32ParentProcessID != command {
+            is_there = Process32NextW(processes.as_raw_handle(), &mut entry) != 0;
+        }
+        assert!(is_there, "the command has no child");
+        let program = OpenProcess(PROCESS_TERMINATE, 0, entry.th32ProcessID);
+        assert!(!program.is_null());
+        let program = OwnedHandle::from_raw_handle(program);
+        assert_ne!(TerminateProcess(program.as_raw_handle(), KILLED as u32), 0);
+    }
+}
+
 /// The text of a file in a folder.
 pub(crate) fn text(folder: &Folder, name: &str) -> String {
     let path = folder.path(name);

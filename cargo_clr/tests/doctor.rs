@@ -25,7 +25,10 @@ pub(crate) fn library() -> &'static Path {
         let mut found: Vec<PathBuf> = fs::read_dir(library_folder())
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|end| end == "so"))
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|end| end == std::env::consts::DLL_EXTENSION)
+            })
             .collect();
         // The newest is that of this build.
         found.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());

@@ -8,7 +8,7 @@ use clr_profiler_tests::{Folder, runtimes};
 use serde_json::Value;
 
 use super::truth::cover;
-use crate::command::{clr_on, stderr, text};
+use crate::command::{KILLED, clr_on, stderr, text};
 use crate::compiled::compile;
 
 const SOURCE: &str = include_str!("Contexts.cs");
@@ -161,7 +161,7 @@ fn parallel_tests_are_one_context_and_a_line_says_so() {
 fn tests_before_kill_9_keep_their_hits() {
     per_test("killed", |source, output, report| {
         let told = stderr(output);
-        assert_eq!(output.status.code(), Some(128 + 9), "{told}");
+        assert_eq!(output.status.code(), Some(KILLED), "{told}");
         let found = measured(report, source);
         let tests: BTreeSet<&str> = found.values().flatten().map(String::as_str).collect();
         assert_eq!(

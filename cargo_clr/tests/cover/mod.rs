@@ -9,4 +9,6 @@ mod optimised;
 mod precompiled;
 mod real;
 mod running;
+#[cfg(target_os = "linux")]
+mod shells;
 mod truth;

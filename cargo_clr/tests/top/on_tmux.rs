@@ -1,4 +1,4 @@
-//! `top` on a terminal, which tmux is.
+//! On tmux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{Running, profilee, runtimes};
 
-use crate::command::{clr, library_folder, stderr, stdout};
+use crate::command::{library_folder, stderr, stdout};
 
 /// A server of tmux with one window, which ends with this.
 struct Terminal(String);
@@ -158,17 +158,6 @@ fn the_hot_method_is_on_the_screen_and_the_program_continues() {
         let mut program = working.join().unwrap();
         assert!(program.ask("run").starts_with("ran 93100300 "));
     }
-}
-
-#[test]
-fn without_a_terminal_it_says_so() {
-    let output = clr(&["top", "1"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("needs a terminal"),
-        "{}",
-        stderr(&output)
-    );
 }
 
 /// A command that is killed cannot end the profiler, which then ends by itself.
