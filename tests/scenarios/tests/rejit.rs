@@ -217,13 +217,20 @@ fn code(info: &ProfilerInfo, function: FunctionId, rejit: RejitId) -> Result<()>
     Ok(())
 }
 
-/// Whether code of x64 loads this constant into `eax`.
+/// Whether code loads this constant into the register of results: `eax` of x64, `w0` of ARM64.
 fn loads(range: &CodeRange, constant: i32) -> bool {
     let start = std::ptr::with_exposed_provenance(range.start);
     // SAFETY: the runtime says that its code is there, and the function lives as long as its module.
     let code: &[u8] = unsafe { std::slice::from_raw_parts(start, range.size) };
     let [a, b, c, d] = constant.to_le_bytes();
-    code.windows(5).any(|bytes| bytes == [0xb8, a, b, c, d])
+    match cfg!(target_arch = "aarch64") {
+        true => {
+            let instruction = 0x5280_0000 | (constant as u32) << 5;
+            code.chunks_exact(4)
+                .any(|bytes| bytes == instruction.to_le_bytes())
+        }
+        false => code.windows(5).any(|bytes| bytes == [0xb8, a, b, c, d]),
+    }
 }
 
 #[cfg(test)]
