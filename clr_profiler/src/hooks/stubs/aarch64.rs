@@ -1,4 +1,4 @@
-//! 64-bit ARM. Compiled, but never run: no such machine was available.
+//! 64-bit ARM. Seen to work under qemu, on Linux.
 //!
 //! The client id of the function is in `x10` on enter, leave and tailcall.
 
