@@ -65,6 +65,24 @@ pub(crate) fn is_alive(process: u32) -> bool {
     }
 }
 
+/// The volume of a file, and its number there.
+#[cfg(windows)]
+pub(crate) fn index(file: &File) -> io::Result<(u32, u64)> {
+    use std::os::windows::io::AsRawHandle;
+
+    use windows_sys::Win32::Storage::FileSystem::{
+        BY_HANDLE_FILE_INFORMATION, GetFileInformationByHandle,
+    };
+
+    let mut about = BY_HANDLE_FILE_INFORMATION::default();
+    // SAFETY: the file is open, and there is room for the answer.
+    if unsafe { GetFileInformationByHandle(file.as_raw_handle(), &mut about) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let number = u64::from(about.nFileIndexHigh) << 32 | u64::from(about.nFileIndexLow);
+    Ok((about.dwVolumeSerialNumber, number))
+}
+
 /// Opens a file. A thread that may wait tries again while there is no descriptor for it.
 pub(crate) fn patiently(open: impl Fn() -> io::Result<File>) -> io::Result<File> {
     let begun = Instant::now();

@@ -25,6 +25,9 @@ use crate::report::private;
 pub struct Requests {
     path: PathBuf,
     file: Option<File>,
+    /// Which file was read, and how far: an open one could not be replaced there.
+    #[cfg(windows)]
+    read: Option<((u32, u64), u64)>,
     /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
@@ -40,6 +43,8 @@ impl Requests {
             // The program may change its folder.
             path: std::path::absolute(path)?,
             file: None,
+            #[cfg(windows)]
+            read: None,
             rest: Vec::new(),
         })
     }
@@ -56,7 +61,11 @@ impl Requests {
         }
         if self.file.is_none() {
             match private::read(&self.path) {
-                Ok(file) => self.file = Some(file),
+                Ok(file) => {
+                    self.file = Some(file);
+                    #[cfg(windows)]
+                    self.resume()?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
                 Err(error) => return Err(error),
             }
@@ -76,6 +85,8 @@ impl Requests {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
+        #[cfg(windows)]
+        self.close()?;
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
             return Ok(Vec::new());
         };
@@ -96,9 +107,32 @@ impl Requests {
         }
     }
 
+    /// No file is open between two calls.
     #[cfg(not(unix))]
     fn is_another(&self) -> bool {
         false
+    }
+
+    #[cfg(windows)]
+    fn close(&mut self) -> io::Result<()> {
+        if let Some(mut file) = self.file.take() {
+            self.read = Some((private::index(&file)?, file.stream_position()?));
+        }
+        Ok(())
+    }
+
+    /// Begins where the last call has ended, if it is the same file.
+    #[cfg(windows)]
+    fn resume(&mut self) -> io::Result<()> {
+        if let (Some(file), Some((index, position))) = (&mut self.file, self.read) {
+            match private::index(file)? == index {
+                true => {
+                    file.seek(SeekFrom::Start(position))?;
+                }
+                false => self.rest.clear(),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -125,7 +159,8 @@ mod tests {
         std::fs::write(&path, "off\n").unwrap();
         assert_eq!(control.lines().unwrap(), ["off"]);
         assert_eq!(control.lines().unwrap(), none);
-        // Replaced.
+        // Replaced, when nobody has it open.
+        drop(file);
         let other = path.with_extension("new");
         std::fs::write(&other, "on X.Y\n# and nothing else, but longer\n").unwrap();
         std::fs::rename(&other, &path).unwrap();
