@@ -249,5 +249,7 @@ pub mod prelude {
 pub mod __private {
     pub use crate::Uuid;
     pub use crate::com::{Class, ProfilerClass, can_unload_now, class_id, get_class_object};
+    #[cfg(windows)]
+    pub use crate::com::{install, register, unregister};
     pub use crate::events::CallbackSet;
 }

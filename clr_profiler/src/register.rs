@@ -3,7 +3,8 @@
 /// Makes the library one that the runtime can load, with these profilers.
 ///
 /// Exports `DllGetClassObject` and `DllCanUnloadNow`, through which the runtime finds a profiler by the class
-/// id of its `#[profiler]`. Write it once in a library, at its top level or in any module; one library can
+/// id of its `#[profiler]`. On Windows it also exports the functions for `regsvr32`, which
+/// [register the library](#registration-on-windows) by its class ids. Write it once in a library, at its top level or in any module; one library can
 /// have several profilers. It is compatible with `#![forbid(unsafe_code)]`.
 ///
 /// ```
@@ -76,6 +77,19 @@
 ///     notification(clsid = "B0B1B2B3-0000-4000-8000-000000000008", ModuleLogger),
 /// );
 /// ```
+///
+/// # Registration on Windows
+///
+/// A runtime for Windows whose variables name no library looks for the class id in the registry. `regsvr32 my_profiler.dll`
+/// registers all profilers of the library for the machine, which takes an administrator, and
+/// `regsvr32 /n /i:user my_profiler.dll` for the user; with `/u` they are unregistered. The exports are
+/// `DllRegisterServer`, `DllUnregisterServer` and `DllInstall`, which takes `user` or `machine`.
+///
+/// - If one profiler cannot be registered, none is, and the earlier state is restored. The HRESULT is that of the
+///   registry, such as `E_ACCESSDENIED`, or `SELFREG_E_CLASS`.
+/// - A class id that another library has registered is registered for this one. Unregistering removes only registrations
+///   of this library, and succeeds if there is none.
+/// - `CLR_PROFILER_DIAGNOSTICS` gets the class ids of failures, and of registrations of other libraries that stay.
 #[macro_export]
 macro_rules! register {
     () => {
@@ -124,6 +138,28 @@ macro_rules! register {
             #[unsafe(no_mangle)]
             extern "system" fn DllCanUnloadNow() -> ::core::primitive::i32 {
                 $crate::__private::can_unload_now()
+            }
+
+            #[cfg(windows)]
+            #[unsafe(no_mangle)]
+            extern "system" fn DllRegisterServer() -> ::core::primitive::i32 {
+                $crate::__private::register(CLASSES)
+            }
+
+            #[cfg(windows)]
+            #[unsafe(no_mangle)]
+            extern "system" fn DllUnregisterServer() -> ::core::primitive::i32 {
+                $crate::__private::unregister(CLASSES)
+            }
+
+            #[cfg(windows)]
+            #[unsafe(no_mangle)]
+            unsafe extern "system" fn DllInstall(
+                is_install: ::core::primitive::i32,
+                words: *const ::core::primitive::u16,
+            ) -> ::core::primitive::i32 {
+                // SAFETY: the caller passes null or a text by the rules of COM.
+                unsafe { $crate::__private::install(CLASSES, is_install, words) }
             }
         };
     };

@@ -114,6 +114,18 @@ impl Class {
         }
     }
 
+    /// The name for people: the paths of the profilers' types.
+    #[cfg(windows)]
+    pub(super) fn display_name(&self) -> String {
+        match self.members {
+            [] => (self.name)().to_owned(),
+            members => {
+                let names: Vec<String> = members.iter().map(Self::display_name).collect();
+                names.join(", ")
+            }
+        }
+    }
+
     /// Creates the profiler; `client_data` is that of an attach.
     pub(super) fn make(
         &self,

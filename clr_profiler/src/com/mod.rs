@@ -9,7 +9,11 @@ mod composed;
 mod guard;
 mod lifecycle;
 mod object;
+#[cfg(windows)]
+mod registration;
 mod vtable;
 
 pub use class::{Class, ProfilerClass, class_id};
 pub use class_factory::{can_unload_now, get_class_object};
+#[cfg(windows)]
+pub use registration::{install, register, unregister};

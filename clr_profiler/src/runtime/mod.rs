@@ -20,6 +20,8 @@ pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
 pub(crate) use handle::CallKind;
 pub use handle::ProfilerInfo;
 pub(crate) use members::{MemberIndex, RunningMember};
+#[cfg(windows)]
+pub(crate) use own_library::loaded_path;
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{

@@ -10,6 +10,12 @@ pub(crate) fn own_library() -> Option<PathBuf> {
     path.canonicalize().ok().or(Some(path))
 }
 
+/// The path by which the system has loaded the library: in the form that others expect in the registry.
+#[cfg(windows)]
+pub(crate) fn loaded_path() -> Option<PathBuf> {
+    system::path()
+}
+
 /// Turns every later attempt to unload the library into a no-op, until the process ends.
 ///
 /// The runtime unloads the library when a profiler is detached or fails to start. Threads that the profiler
