@@ -255,26 +255,38 @@ impl Profiler for AllocatedClasses {
     }
 }
 
-/// A notification profiler that does not want to be attached.
-pub(crate) struct RefusesAttach;
+/// A notification profiler that declines to be attached so that the runtime survives it: it accepts without events, and
+/// detaches.
+pub(crate) struct DeclinesAttach;
 
-#[profiler(clsid = clsid("RefusesAttach"))]
-impl Profiler for RefusesAttach {
+#[profiler(clsid = clsid("DeclinesAttach"))]
+impl Profiler for DeclinesAttach {
     fn initialize(_: &ProfilerInfo, _: &mut Setup) -> Result<Self> {
         Ok(Self)
     }
 
-    fn initialize_for_attach(_: &ProfilerInfo, _: &mut Setup, data: &[u8]) -> Result<Self> {
+    fn initialize_for_attach(_: &ProfilerInfo, setup: &mut Setup, data: &[u8]) -> Result<Self> {
+        report_failures(setup);
+        setup.remove_events(EventMask::all());
         log::line(format_args!("attached with {data:?}"));
-        Err(Error::cancel_activation())
+        Ok(Self)
     }
 
     fn load_as_notification_only() -> bool {
         true
     }
 
+    fn profiler_attach_complete(&self, info: &ProfilerInfo) -> Result<()> {
+        info.request_profiler_detach(Duration::ZERO)
+    }
+
     fn objects_allocated_by_class(&self, _: &GcScope, _: AllocationsByClass<'_>) -> Result<()> {
-        log::line("FAILED a callback of a profiler that is not attached");
+        log::line("FAILED a callback of a profiler that has declined");
+        Ok(())
+    }
+
+    fn profiler_detach_succeeded(&self, _: &ProfilerInfo) -> Result<()> {
+        log::line("declined");
         Ok(())
     }
 }
