@@ -24,7 +24,7 @@ const IS_TRIED: bool = cfg!(all(
 ));
 
 /// The reason elsewhere.
-const ELSEWHERE: &str = "the sampler that interrupts threads instead is for Linux";
+const ELSEWHERE: &str = "the sampler that interrupts threads instead is for Linux on x64";
 
 /// A running sampler.
 pub(crate) enum Sampling {
