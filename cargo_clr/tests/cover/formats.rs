@@ -69,6 +69,7 @@ fn each_format_has_the_same_lines() {
         format!("branches-covered=\"{reached}\" branches-valid=\"{all}\""),
         "<package name=\"Lines\"".to_owned(),
         "<method name=\"Choose\" signature=\"(int)\"".to_owned(),
+        "filename=\"Lines.cs\"".to_owned(),
     ] {
         assert!(cobertura.contains(&part), "{part}: {cobertura}");
     }

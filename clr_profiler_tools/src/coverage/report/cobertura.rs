@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::SystemTime;
 
+use super::folders::Folders;
 use super::markup::escaped;
 use crate::coverage::{Coverage, FileCoverage, MethodCoverage, MethodKey, Share, Shares};
 
@@ -14,7 +15,8 @@ type Class<'a> = (
     Vec<(&'a MethodKey, &'a MethodCoverage)>,
 );
 
-/// The report, for `coverage-04.dtd`: a package for each assembly, and a class for each file with a part of it.
+/// The report, for `coverage-04.dtd`: a package for each assembly, and a class for each file with a part of it. The names of
+/// files begin at their common folder, which is the source.
 #[must_use]
 pub fn cobertura(coverage: &Coverage) -> String {
     let mut packages: BTreeMap<&str, BTreeMap<(&str, &str), Class<'_>>> = BTreeMap::new();
@@ -52,7 +54,7 @@ fn write_all(
          <!DOCTYPE coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n\
          <coverage line-rate=\"{}\" branch-rate=\"{}\" lines-covered=\"{}\" lines-valid=\"{}\" branches-covered=\"{}\" \
          branches-valid=\"{}\" complexity=\"{complexity}\" version=\"{}\" timestamp=\"{now}\">\n  \
-         <sources>\n    <source>/</source>\n  </sources>\n  <packages>",
+         <sources>",
         rate(lines),
         rate(branches),
         lines.covered,
@@ -61,6 +63,11 @@ fn write_all(
         branches.all,
         env!("CARGO_PKG_VERSION"),
     )?;
+    let folders = Folders::of(coverage.files.keys());
+    for folder in folders.iter() {
+        writeln!(text, "    <source>{}</source>", escaped(folder))?;
+    }
+    writeln!(text, "  </sources>\n  <packages>")?;
     for (name, classes) in packages {
         let mut shares = Shares::default();
         let mut complexity_of_all = 0;
@@ -76,23 +83,26 @@ fn write_all(
             rates(shares),
         )?;
         for ((class, _), parts) in classes {
-            write_class(text, class, parts)?;
+            write_class(text, &folders, class, parts)?;
         }
         writeln!(text, "      </classes>\n    </package>")?;
     }
     writeln!(text, "  </packages>\n</coverage>")
 }
 
-fn write_class(text: &mut String, name: &str, class: &Class<'_>) -> std::fmt::Result {
+fn write_class(
+    text: &mut String,
+    folders: &Folders<'_>,
+    name: &str,
+    class: &Class<'_>,
+) -> std::fmt::Result {
     let (path, file, methods) = class;
     let all = methods.iter().map(|(_, method)| *method);
-    // The source is the root, to which paths are relative.
-    let path = path.strip_prefix('/').unwrap_or(path);
     writeln!(
         text,
         "        <class name=\"{}\" filename=\"{}\" {} complexity=\"{}\">\n          <methods>",
         escaped(name),
-        escaped(path),
+        escaped(folders.below(path)),
         rates(file.shares_of(all.clone())),
         complexity_of(file, all.clone()),
     )?;
@@ -189,4 +199,20 @@ fn decisions(file: &FileCoverage, lines: impl IntoIterator<Item = u32>) -> usize
     branches
         .map(|outcomes| outcomes.len().saturating_sub(1))
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coverage::report::tests::sample;
+
+    #[test]
+    fn files_are_named_from_their_common_folder_on() {
+        let text = cobertura(&sample());
+        assert!(text.contains("<source>/shop/src/</source>"), "{text}");
+        assert_eq!(text.matches("<source>").count(), 1, "{text}");
+        for file in ["filename=\"A.cs\"", "filename=\"B.cs\""] {
+            assert!(text.contains(file), "{text}");
+        }
+    }
 }

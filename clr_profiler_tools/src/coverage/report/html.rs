@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{fs, io};
 
+use super::folders::common_folder;
 use super::markup::escaped;
 use crate::coverage::{Coverage, FileCoverage, Share, Shares};
 
@@ -23,11 +24,11 @@ const SOURCE_HEAD: &str = "<thead><tr><th class=\"number\">line</th><th class=\"
 /// If a page cannot be written.
 pub fn html(coverage: &Coverage, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let root = common_folder(coverage);
+    let root = common_folder(coverage.files.keys());
     let mut rows = String::new();
     for (number, (path, file)) in coverage.files.iter().enumerate() {
         let page = format!("{number}.html");
-        let name = path.strip_prefix(&root).unwrap_or(path);
+        let name = path.strip_prefix(root).unwrap_or(path);
         // Writing to a string cannot fail.
         let _ = write_row(&mut rows, Some(&page), name, file.shares());
         fs::write(folder.join(&page), file_page(path, file))?;
@@ -41,7 +42,7 @@ pub fn html(coverage: &Coverage, folder: &Path) -> io::Result<()> {
     let content = format!(
         "<h1>Coverage</h1>\n{}\n<h2>Files</h2>\n<p>in <code>{}</code></p>\n{}",
         table("assembly", &assemblies),
-        escaped(&root),
+        escaped(root),
         table("file", &rows)
     );
     fs::write(folder.join("index.html"), page("Coverage", &content))
@@ -100,24 +101,6 @@ fn write_row(
         )?;
     }
     writeln!(text, "</tr>")
-}
-
-/// The folder in which all files are.
-fn common_folder(coverage: &Coverage) -> String {
-    let mut paths = coverage.files.keys();
-    let Some(first) = paths.next() else {
-        return String::new();
-    };
-    let mut common = first.len();
-    for path in paths {
-        let alike = first.bytes().zip(path.bytes());
-        common = common.min(alike.take_while(|(one, other)| one == other).count());
-    }
-    let end = first.as_bytes()[..common]
-        .iter()
-        .rposition(|byte| matches!(byte, b'/' | b'\\'));
-    // A separator is one byte, so the text ends with a whole character.
-    first[..end.map_or(0, |end| end + 1)].to_owned()
 }
 
 /// The page of a file: its source with the hits of lines, or these alone if the source is not there.
@@ -208,21 +191,6 @@ mod tests {
         let exist = [count - 2, count - 1, count].map(|number| last(number).exists());
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(exist, [true, false, true]);
-    }
-
-    #[test]
-    fn the_common_folder_ends_with_a_separator() {
-        let mut coverage = sample();
-        assert_eq!(common_folder(&coverage), "/shop/src/");
-        coverage
-            .files
-            .insert("/shop/src2/C.cs".to_owned(), FileCoverage::default());
-        assert_eq!(common_folder(&coverage), "/shop/");
-        coverage
-            .files
-            .insert("D.cs".to_owned(), FileCoverage::default());
-        assert_eq!(common_folder(&coverage), "");
-        assert_eq!(common_folder(&Coverage::default()), "");
     }
 
     #[test]

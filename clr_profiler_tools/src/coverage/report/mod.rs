@@ -1,6 +1,7 @@
 //! Coverage in the formats of other tools.
 
 mod cobertura;
+mod folders;
 mod html;
 mod json;
 mod lcov;
