@@ -8,6 +8,9 @@ mod doctor;
 #[cfg(target_os = "linux")]
 mod doctor_outside;
 mod formats;
+// The sampler that needs timers is for Linux on x64.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod limits;
 mod making;
 // Perf is for Linux.
 #[cfg(target_os = "linux")]

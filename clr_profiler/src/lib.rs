@@ -120,6 +120,7 @@ mod debug;
 mod error;
 mod event_mask;
 mod locks;
+mod pending_signals;
 
 // Ids, and the time of their validity.
 #[allow(unsafe_code, reason = "declares the constructors from native numbers")]

@@ -91,6 +91,8 @@ pub trait CorProfilerInfo10: Sealed {
     /// - `CORPROF_E_SUSPENSION_IN_PROGRESS` during another suspension of the runtime,
     /// - `CORPROF_E_RUNTIME_UNINITIALIZED` while it starts,
     /// - `CORPROF_E_PROFILER_DETACHING` after a detach was requested,
+    /// - on runtimes before .NET 8, if the system queues fewer signals for this user than the process has threads: they end
+    ///   the program if the signal that stops a thread is refused,
     /// - the error of `work`, or of resuming the runtime.
     ///
     /// ```

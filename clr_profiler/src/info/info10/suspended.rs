@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::ids::GcTriggerCount;
 use crate::info::enumerate::ThreadEnum;
 use crate::info::handle::Suspension;
+use crate::pending_signals;
 use crate::runtime::{ProfilerInfo, Suspended, set_suspended, suspended};
 use clr_profiler_sys as sys;
 
@@ -19,6 +20,9 @@ pub struct SuspendedRuntime<'info> {
     stays_here: PhantomData<*const ()>,
 }
 
+/// The first version that was seen to continue if the system refuses the signal that stops a thread. .NET Core 3.1 aborts.
+const SURVIVES_REFUSED_SIGNALS: u16 = 8;
+
 /// Suspends the runtime while `work` runs, and resumes it in any case.
 pub(super) fn suspend<R>(
     info: &ProfilerInfo,
@@ -29,6 +33,13 @@ pub(super) fn suspend<R>(
         return Err(Error::rule(
             CALL,
             "this thread has already suspended the runtime",
+        ));
+    }
+    if info.runtime_major()? < SURVIVES_REFUSED_SIGNALS && pending_signals::are_scarce() {
+        return Err(Error::rule(
+            CALL,
+            "the system hardly queues signals for this user (`RLIMIT_SIGPENDING`, `ulimit -i`), and this runtime ends the \
+             program if one is refused while it stops threads: raise the limit",
         ));
     }
     let suspension = info.begin_suspension(CALL)?;

@@ -10,7 +10,7 @@ use super::native::Natives;
 use super::signal::{self, Header};
 use super::slot::Key;
 use super::threads::{Batch, Threads};
-use super::timer::{self, Timer};
+use super::timer;
 use super::waiting::{self, Wait, Waiting};
 use super::walk::{Record, Walker};
 use super::{
@@ -40,7 +40,7 @@ static ACTIVE: AtomicBool = AtomicBool::new(false);
 pub(super) fn check() -> Result<()> {
     signal::check()?;
     // It never runs.
-    let timer = Timer::create(timer::this_thread(), Key::UNUSED);
+    let timer = timer::create_with_reserve(timer::this_thread(), Key::UNUSED);
     timer.map(drop).map_err(|error| {
         Error::rule(
             CALL,

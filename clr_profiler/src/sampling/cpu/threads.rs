@@ -90,7 +90,7 @@ impl Threads {
         {
             taken.slot().set_bounds(low, high);
         }
-        let timer = Timer::create(os_thread, taken.key());
+        let timer = timer::create_with_reserve(os_thread, taken.key());
         let timer = timer.and_then(|timer| timer.start(self.interval).map(|()| timer));
         match timer {
             Ok(timer) => {

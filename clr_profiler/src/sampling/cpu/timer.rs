@@ -9,6 +9,7 @@ use libc::{c_int, c_long};
 
 use super::signal::SIGNAL;
 use super::slot::Key;
+use crate::pending_signals;
 
 /// A timer that expires when a thread has used processor time.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Timer(c_int);
 
 impl Timer {
     /// Creates the timer of a thread of this process, which sends it the signal with the key. It does not run yet.
-    pub(super) fn create(os_thread: u32, key: Key) -> io::Result<Self> {
+    fn create(os_thread: u32, key: Key) -> io::Result<Self> {
         let thread = c_int::try_from(os_thread)
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         // The clock of a thread: the complement of its id, then the bits for "of one thread" (4) and "as the scheduler
@@ -70,6 +71,18 @@ impl Timer {
             _ => Err(io::Error::last_os_error()),
         }
     }
+}
+
+/// Creates a timer if the system can queue more signals than the runtime needs to stop all threads: each timer takes one of
+/// them for as long as it is there.
+pub(super) fn create_with_reserve(os_thread: u32, key: Key) -> io::Result<Timer> {
+    let timer = Timer::create(os_thread, key)?;
+    if pending_signals::are_scarce() {
+        return Err(io::Error::other(
+            "the signals that it may queue for this user (`RLIMIT_SIGPENDING`, `ulimit -i`) are left to the runtime",
+        ));
+    }
+    Ok(timer)
 }
 
 impl Drop for Timer {

@@ -43,7 +43,7 @@ impl Profiler for CpuSampler {
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        let stopped = self.sampler.stop();
+        let stopped = stop(&self.sampler, &self.profile);
         self.report.finish();
         self.session.end();
         stopped
@@ -79,12 +79,7 @@ impl Tool for CpuSampler {
                     .replace(|file| profile.write(options.form, &totals, overhead, file));
                 pace.written(began);
                 if moment == Moment::End {
-                    for words in totals.remarks(profile.total()) {
-                        Session::say(&settings, words);
-                    }
-                    if profile.left_out() > 0 {
-                        let left_out = profile.left_out();
-                        let words = format!("the file has no room for the last {left_out} samples");
+                    for words in profile.remarks(&totals) {
                         Session::say(&settings, words);
                     }
                 }
@@ -93,8 +88,9 @@ impl Tool for CpuSampler {
         })?);
         let session = Session::start(settings, info, setup, {
             let (report, sampler) = (Arc::clone(&report), Arc::clone(&sampler));
+            let profile = Arc::clone(&profile);
             move || {
-                if let Err(error) = sampler.stop() {
+                if let Err(error) = stop(&sampler, &profile) {
                     failures::add("failed", error);
                 }
                 report.finish();
@@ -107,4 +103,13 @@ impl Tool for CpuSampler {
             session,
         })
     }
+}
+
+/// Ends the sampler. An error of it is for the results, too.
+fn stop(sampler: &Sampling, profile: &Mutex<Profile>) -> Result<()> {
+    let stopped = sampler.stop();
+    if let Err(error) = &stopped {
+        lock(profile).fail(error);
+    }
+    stopped
 }

@@ -36,6 +36,8 @@ pub(crate) struct Profile {
     began: (SystemTime, Instant),
     /// If the format has them.
     timeline: Option<Timeline>,
+    /// The error that has ended the sampler.
+    failure: Option<String>,
 }
 
 impl Profile {
@@ -48,6 +50,7 @@ impl Profile {
             stacks: Stacks::with_limit(LIMIT),
             began: (SystemTime::now(), Instant::now()),
             timeline: (options.form == Form::Firefox).then(|| Timeline::with_limit(SAMPLES)),
+            failure: None,
         }
     }
 
@@ -133,9 +136,24 @@ impl Profile {
         self.add_to_timeline(sample.os_thread, at, node, time);
     }
 
-    /// How many samples have no place in the timeline.
-    pub(crate) fn left_out(&self) -> u64 {
-        self.timeline.as_ref().map_or(0, Timeline::left_out)
+    /// An error has ended the sampler.
+    pub(crate) fn fail(&mut self, error: &Error) {
+        self.failure = Some(error.to_string());
+    }
+
+    /// Lines for the user of the command.
+    pub(crate) fn remarks(&self, totals: &Totals) -> Vec<String> {
+        let mut remarks = totals.remarks(self.total());
+        if let Some(error) = &self.failure {
+            remarks.push(format!("sampling has ended early: {error}"));
+        }
+        let left_out = self.timeline.as_ref().map_or(0, Timeline::left_out);
+        if left_out > 0 {
+            remarks.push(format!(
+                "the file has no room for the last {left_out} samples"
+            ));
+        }
+        remarks
     }
 
     /// The time of all samples.
@@ -200,7 +218,7 @@ impl Profile {
             writeln!(out, "... and {} more", rows.len() - ROWS)?;
         }
         writeln!(out, "overhead, without the samples: {overhead}")?;
-        for words in totals.remarks(self.total()) {
+        for words in self.remarks(totals) {
             writeln!(out, "{words}")?;
         }
         for line in totals.lines(self.total(), self.stacks.cut() as f64 / all * 100.0) {
