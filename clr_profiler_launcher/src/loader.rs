@@ -33,7 +33,7 @@ pub(crate) enum Answer {
 pub(crate) fn ask(path: &Path, clsid: &Clsid) -> Answer {
     // SAFETY: loading runs the library's initialisers. The caller asks for exactly this library to be
     // loaded into a process, and the runtime will run the same code when it loads it.
-    let library = match unsafe { Library::new(path) } {
+    let library = match unsafe { load(path) } {
         Ok(library) => library,
         Err(error) => return Answer::NotLoaded(words(&error)),
     };
@@ -66,6 +66,29 @@ pub(crate) fn ask(path: &Path, clsid: &Clsid) -> Answer {
         hresult,
         object: true,
     }
+}
+
+/// # Safety
+///
+/// Initialisers of the library run.
+#[cfg(not(windows))]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: the caller permits it.
+    unsafe { Library::new(path) }
+}
+
+/// As the runtime does, which has Windows search the folder of the library for the DLLs that it needs, instead of the
+/// program's.
+///
+/// # Safety
+///
+/// Initialisers of the library run.
+#[cfg(windows)]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    use libloading::os::windows::{LOAD_WITH_ALTERED_SEARCH_PATH, Library as Module};
+    // SAFETY: the caller permits it.
+    let library = unsafe { Module::load_with_flags(path, LOAD_WITH_ALTERED_SEARCH_PATH) };
+    library.map(Library::from)
 }
 
 /// The loader's message, without the text that the crate `libloading` adds.

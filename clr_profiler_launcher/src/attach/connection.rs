@@ -1,17 +1,21 @@
 //! The connection to a runtime.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::process::Places;
 use crate::{Error, Result};
 
-/// Connects to the first of the endpoints on which the process listens.
+/// Connects to the first of the endpoints on which the process listens. Returns its path, too.
 ///
 /// The names are predictable and the folders are shared: anyone may have created a socket, or a link
 /// to one, under the runtime's name. So the system is asked who listens before a byte is sent.
-pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<Connection> {
+pub(super) fn open(
+    process: u32,
+    places: &Places,
+    patience: Duration,
+) -> Result<(Connection, PathBuf)> {
     let mut forbidden = None;
     let mut foreign = None;
     let mut failed = None;
@@ -21,7 +25,7 @@ pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<
                 Ok(Some(other)) if !is_listener(process, places, other) => {
                     foreign = foreign.or(Some((path, other)));
                 }
-                Ok(_) => return Ok(connection),
+                Ok(_) => return Ok((connection, path.clone())),
                 Err(error) => failed = failed.or(Some(error)),
             },
             Err(error) => match error.kind() {
@@ -36,7 +40,7 @@ pub(super) fn open(process: u32, places: &Places, patience: Duration) -> Result<
             && let Ok(Some(other)) = listener(&connection)
             && is_listener(process, places, other)
         {
-            return Ok(connection);
+            return Ok((connection, path.clone()));
         }
     }
     if let Some((path, listener)) = foreign {
@@ -150,11 +154,20 @@ mod unix {
 pub(super) type Connection = std::fs::File;
 
 #[cfg(not(unix))]
-fn connect(path: &Path, _patience: Duration) -> io::Result<Connection> {
-    std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
+fn connect(path: &Path, patience: Duration) -> io::Result<Connection> {
+    /// `ERROR_PIPE_BUSY`: the runtime has one pipe, and makes the next one as soon as somebody has opened it.
+    const BUSY: i32 = 231;
+    let begun = std::time::Instant::now();
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true);
+    loop {
+        match options.open(path) {
+            Err(error) if error.raw_os_error() == Some(BUSY) && begun.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            opened => return opened,
+        }
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -191,8 +204,8 @@ mod tests {
         places.paths.clear();
         // Each is also seen through `/proc/PID/root`.
         assert_eq!(places.others.len(), 4, "{places:?}");
-        let found = open(process, &places, Duration::from_secs(1));
-        assert!(found.is_ok());
+        let (_, found) = open(process, &places, Duration::from_secs(1)).unwrap();
+        assert_eq!(found.file_name(), running.1.file_name());
         // The listener is this process, which is not that one.
         let another = open(1, &places, Duration::from_secs(1)).map(|_| ());
         assert!(

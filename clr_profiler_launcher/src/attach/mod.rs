@@ -8,6 +8,7 @@ mod process;
 mod refusal;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -123,29 +124,70 @@ impl Attach {
         let places = process::diagnostics_places(process)?;
         process::check_library_seen(process, library.path())?;
 
-        // On its own thread, because some of its calls take no time limit.
         let patience = self.timeout.saturating_add(GRACE);
-        let (send, answer) = mpsc::channel();
-        let no_thread = |source| Error::Connection { process, source };
-        thread::Builder::new()
-            .name("attach".to_owned())
-            .spawn(move || {
-                let _ = send.send(exchange(process, &places, &request, patience));
-            })
-            .map_err(no_thread)?;
-        match answer.recv_timeout(patience) {
-            Ok(Ok(0..)) => Ok(()),
-            Ok(Ok(hresult)) => Err(Error::AttachRefused { process, hresult }),
-            Ok(Err(error)) => Err(error),
-            Err(RecvTimeoutError::Timeout) => Err(Error::NoAnswer {
-                process,
-                waited: patience,
-            }),
-            Err(RecvTimeoutError::Disconnected) => Err(Error::Connection {
-                process,
-                source: io::Error::other("the thread that asks has ended without an answer"),
-            }),
+        let answer = in_time(process, patience, move || {
+            exchange(process, &places, &request, patience)
+        })?;
+        match answer {
+            0.. => Ok(()),
+            hresult => Err(Error::AttachRefused { process, hresult }),
         }
+    }
+
+    /// Returns the endpoint at which the runtime of the process listens for diagnostic tools: the path of a socket, on
+    /// Windows the name of a pipe (`\\.\pipe\dotnet-diagnostic-4711`).
+    ///
+    /// Connects to it, and asks the system who listens, as [`send`](Self::send) does; the profiler is not needed, and
+    /// nothing is sent. The path of a socket is one at which this process reaches it: that of a process in a container
+    /// begins with `/proc/PID/root`.
+    ///
+    /// ```no_run
+    /// use clr_profiler_launcher::Attach;
+    ///
+    /// # fn main() -> Result<(), clr_profiler_launcher::Error> {
+    /// println!("it listens at {}", Attach::new(4711).endpoint()?.display());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchProcess`], [`Error::NoDiagnostics`] if the process does not listen, [`Error::OtherUser`],
+    /// [`Error::ForeignListener`], [`Error::Connection`], and [`Error::NoAnswer`] if the process does not accept a
+    /// connection in the time of [`timeout`](Self::timeout).
+    pub fn endpoint(&self) -> Result<PathBuf> {
+        let process = self.process;
+        let places = process::diagnostics_places(process)?;
+        let patience = self.timeout;
+        in_time(process, patience, move || {
+            connection::open(process, &places, patience).map(|(_, path)| path)
+        })
+    }
+}
+
+/// Runs it on its own thread, because some of its calls take no time limit.
+fn in_time<T: Send + 'static>(
+    process: u32,
+    patience: Duration,
+    ask: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (send, answer) = mpsc::channel();
+    let no_thread = |source| Error::Connection { process, source };
+    thread::Builder::new()
+        .name("attach".to_owned())
+        .spawn(move || {
+            let _ = send.send(ask());
+        })
+        .map_err(no_thread)?;
+    match answer.recv_timeout(patience) {
+        Ok(answer) => answer,
+        Err(RecvTimeoutError::Timeout) => Err(Error::NoAnswer {
+            process,
+            waited: patience,
+        }),
+        Err(RecvTimeoutError::Disconnected) => Err(Error::Connection {
+            process,
+            source: io::Error::other("the thread that asks has ended without an answer"),
+        }),
     }
 }
 
@@ -156,7 +198,7 @@ fn exchange(
     request: &[u8],
     patience: Duration,
 ) -> Result<i32> {
-    let mut connection = connection::open(process, places, patience)?;
+    let (mut connection, _) = connection::open(process, places, patience)?;
     let failed = |source: io::Error| match source.kind() {
         // The errors of a socket whose time is up.
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::NoAnswer {
@@ -171,5 +213,42 @@ fn exchange(
         Ok(hresult) => Ok(hresult),
         Err(message::Unreadable::Io(source)) => Err(failed(written.err().unwrap_or(source))),
         Err(message::Unreadable::Bad(problem)) => Err(Error::BadAnswer { process, problem }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_endpoint_is_the_socket_at_which_the_process_listens() {
+        let process = std::process::id();
+        let start = process::start_time(process).unwrap();
+        let name = format!("dotnet-diagnostic-{process}-{start}-socket");
+        let path = std::env::temp_dir().join(name);
+        // One of an earlier run of the tests.
+        let _ = std::fs::remove_file(&path);
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(Attach::new(process).endpoint().unwrap(), path);
+        drop(listener);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    #[cfg(windows)]
+    fn a_process_without_a_runtime_has_no_endpoint() {
+        let endpoint = Attach::new(std::process::id()).endpoint();
+        assert!(
+            matches!(endpoint, Err(Error::NoDiagnostics { .. })),
+            "{endpoint:?}"
+        );
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_has_no_endpoint() {
+        let endpoint = Attach::new(u32::MAX).endpoint();
+        let is_none = matches!(endpoint, Err(Error::NoSuchProcess { .. }));
+        assert!(is_none || !cfg!(any(target_os = "linux", windows)));
     }
 }
