@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::Ps;
 use crate::outcome::Result;
-use crate::{print, process};
+use crate::{doctor, print, process};
 
 /// A process with a runtime.
 struct Found {
@@ -66,7 +66,7 @@ fn examine(process: u32) -> Option<Found> {
     let version = match process::runtime(&mappings) {
         Some((_, version)) => version,
         // A program in a single file has its runtime in itself, and has no mapping of that name.
-        None if is_single_file(process, &mappings) => None,
+        None if doctor::is_single_file(process) => None,
         None => return None,
     };
     Some(Found {
@@ -75,24 +75,6 @@ fn examine(process: u32) -> Option<Found> {
         program: program(&process::command_line(process)),
         profilers: profilers(&mappings),
     })
-}
-
-/// A process of a single file listens for diagnostic tools.
-#[cfg(not(windows))]
-fn is_single_file(process: u32, mappings: &[PathBuf]) -> bool {
-    mappings
-        .iter()
-        .any(|path| process::is_named(path, "libclrjit"))
-        || (mappings
-            .iter()
-            .any(|path| path.extension().is_some_and(|end| end == "dll"))
-            && crate::doctor::socket(process).is_some())
-}
-
-/// A process of a single file listens for diagnostic tools.
-#[cfg(windows)]
-fn is_single_file(process: u32, _mappings: &[PathBuf]) -> bool {
-    process::has_diagnostics(process)
 }
 
 /// The program in a command line: the assembly after `dotnet exec`, or the executable.
@@ -121,7 +103,7 @@ pub(crate) fn profilers(mappings: &[PathBuf]) -> Vec<PathBuf> {
                 .parent()
                 .is_some_and(|folder| runtime.contains(&folder))
     });
-    let with_factory = others.filter(|path| exports_class_factory(path));
+    let with_factory = others.filter(|path| doctor::has_class_factory(path));
     with_factory.cloned().collect()
 }
 
@@ -137,19 +119,4 @@ fn is_library(path: &Path) -> bool {
     let system = std::env::var("SystemRoot").unwrap_or_else(|_| r"C:\Windows".to_owned());
     let path = path.to_string_lossy().to_lowercase();
     path.ends_with(".dll") && !path.starts_with(&format!("{}\\", system.to_lowercase()))
-}
-
-fn exports_class_factory(path: &Path) -> bool {
-    use object::Object;
-    use object::read::pe::PeFile64;
-
-    if !cfg!(windows) {
-        return crate::doctor::exports_class_factory(path);
-    }
-    let has = |bytes: Vec<u8>| {
-        let exports = PeFile64::parse(&*bytes).ok()?.exports().ok()?;
-        let mut names = exports.iter().map(|export| export.name());
-        Some(names.any(|name| name == b"DllGetClassObject"))
-    };
-    std::fs::read(path).ok().and_then(has).unwrap_or(false)
 }

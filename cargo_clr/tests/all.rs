@@ -7,6 +7,7 @@ mod cover;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod doctor_outside;
+mod doctor_processes;
 mod formats;
 // The sampler that needs timers is for Linux on x64.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

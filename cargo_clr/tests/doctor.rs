@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
 use std::process::Command;
 use std::sync::OnceLock;
 
-use clr_profiler_tests::{Folder, Running, Runtime, profilee, runtimes, runtimes_where};
+use clr_profiler_tests::{Folder, Runtime, runtimes};
 
 use crate::command::{clr, clr_on, library_folder, sample, stderr, stdout};
 
@@ -32,7 +33,8 @@ pub(crate) fn library() -> &'static Path {
             .collect();
         // The newest is that of this build.
         found.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
-        found.pop().unwrap()
+        // On Windows the folder has no drive otherwise.
+        std::path::absolute(found.pop().unwrap()).unwrap()
     })
 }
 
@@ -56,17 +58,39 @@ const fn seeded(name: &'static str, seed: fn(&mut Variables, &Folder)) -> Seeded
 
 pub(crate) const PATH: &str = "CORECLR_PROFILER_PATH";
 
+/// A file name of a library.
+pub(crate) const LIBRARY: &str = if cfg!(windows) {
+    "changed.dll"
+} else {
+    "changed.so"
+};
+
 /// Sets the path to a file in the folder, which is made from the good library.
 fn changed(variables: &mut Variables, folder: &Folder, change: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = fs::read(library()).unwrap();
     change(&mut bytes);
-    let path = folder.path("changed.so");
+    let path = folder.path(LIBRARY);
     fs::write(&path, bytes).unwrap();
     variables.insert(PATH, path.to_str().unwrap().to_owned());
 }
 
+/// Changes two bytes of the header that name the processor.
+fn for_other_processor(bytes: &mut [u8]) {
+    /// `EM_AARCH64`, and `IMAGE_FILE_MACHINE_ARM64`.
+    const ARM64: (u16, u16) = (183, 0xAA64);
+    let (at, number) = match cfg!(windows) {
+        // After the signature, whose place is in the first header.
+        true => (
+            usize::from(bytes[0x3c]) + usize::from(bytes[0x3d]) * 256 + 4,
+            ARM64.1,
+        ),
+        false => (18, ARM64.0),
+    };
+    bytes[at..at + 2].copy_from_slice(&number.to_le_bytes());
+}
+
 /// Replaces a text in a library by one of the same length.
-fn exchange(bytes: &mut [u8], from: &[u8], to: &[u8]) {
+pub(crate) fn exchange(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     assert_eq!(from.len(), to.len());
     let places: Vec<usize> = (0..bytes.len() - from.len())
         .filter(|at| bytes[*at] == from[0] && &bytes[*at..at + from.len()] == from)
@@ -108,12 +132,17 @@ const FAULTS: &[Seeded] = &[
         variables.insert(PATH, path);
     }),
     seeded("path-with-blanks", |variables, _| {
-        let path = format!("{} ", variables[PATH]);
+        // Windows itself removes blanks at the end of names.
+        let path = match cfg!(windows) {
+            true => format!(" {}", variables[PATH]),
+            false => format!("{} ", variables[PATH]),
+        };
         variables.insert(PATH, path);
     }),
     seeded("list-of-paths", |variables, _| {
-        let path = format!("{0}:{0}", variables[PATH]);
-        variables.insert(PATH, path);
+        let library = PathBuf::from(&variables[PATH]);
+        let list = std::env::join_paths([&library, &library]).unwrap();
+        variables.insert(PATH, list.into_string().unwrap());
     }),
     seeded("relative-path", |variables, _| {
         variables.insert(PATH, "no/such/library.so".to_owned());
@@ -154,6 +183,13 @@ const FAULTS: &[Seeded] = &[
     seeded("managed-library", |variables, _| {
         variables.insert(PATH, sample().to_str().unwrap().to_owned());
     }),
+    #[cfg(windows)]
+    seeded("linux-library", |variables, folder| {
+        changed(variables, folder, |bytes| {
+            bytes[..4].copy_from_slice(b"\x7fELF")
+        });
+    }),
+    #[cfg(not(windows))]
     seeded("windows-library", |variables, folder| {
         changed(variables, folder, |bytes| {
             *bytes = b"MZ\x90\0 and so on".to_vec()
@@ -172,24 +208,29 @@ const FAULTS: &[Seeded] = &[
         variables.insert(PATH, own.to_str().unwrap().to_owned());
     }),
     seeded("wrong-processor", |variables, folder| {
-        // EM_AARCH64
-        changed(variables, folder, |bytes| bytes[18] = 183);
+        changed(variables, folder, |bytes| for_other_processor(bytes));
     }),
+    // On Windows there is one C library for the system, and others are DLLs like any other.
+    #[cfg(not(windows))]
     seeded("newer-c-library", |variables, folder| {
         changed(variables, folder, |bytes| {
             exchange(bytes, b"GLIBC_2.28\0", b"GLIBC_2.98\0");
         });
     }),
+    #[cfg(not(windows))]
     seeded("wrong-c-library", |variables, folder| {
         changed(variables, folder, |bytes| {
             exchange(bytes, b"libc.so.6\0", b"libc.so\0\0\0")
         });
     }),
     seeded("missing-dependency", |variables, folder| {
-        changed(variables, folder, |bytes| {
-            exchange(bytes, b"libgcc_s.so.1\0", b"libxyz_s.so.1\0");
+        changed(variables, folder, |bytes| match cfg!(windows) {
+            true => exchange(bytes, b"WS2_32.dll\0", b"WS2_99.dll\0"),
+            false => exchange(bytes, b"libgcc_s.so.1\0", b"libxyz_s.so.1\0"),
         });
     }),
+    // Wine loads such a library, with a function that ends the program when it is called.
+    #[cfg(not(windows))]
     seeded("undefined-symbol", |variables, folder| {
         changed(variables, folder, |bytes| {
             exchange(bytes, b"memcpy\0", b"memcpz\0")
@@ -219,13 +260,19 @@ const FAULTS: &[Seeded] = &[
 
 /// The variables of a start that works, with the file in which the profiler says that it has started.
 pub(crate) fn good(status: &Path) -> Variables {
+    let methods = status.with_extension("methods.txt");
     BTreeMap::from([
         ("CORECLR_ENABLE_PROFILING", "1".to_owned()),
         ("CORECLR_PROFILER", CLSID.to_owned()),
         (PATH, library().to_str().unwrap().to_owned()),
         ("CLR_TOOL_STATUS", status.to_str().unwrap().to_owned()),
-        ("JIT_LOGGER_OUTPUT", "/dev/null".to_owned()),
+        ("JIT_LOGGER_OUTPUT", methods.to_str().unwrap().to_owned()),
     ])
+}
+
+pub(crate) fn assert_fault(told: &str, fault: &str) {
+    let words = format!("\"fault\":\"{fault}\"");
+    assert!(told.contains(&words), "{fault}: {told}");
 }
 
 /// Whether the program is profiled with these variables.
@@ -309,8 +356,27 @@ fn a_fault_is_two_sentences() {
     }
 }
 
+/// No sentence is about the system of others.
+#[test]
+#[cfg(windows)]
+fn nothing_of_linux_is_said() {
+    let runtime = runtimes()[0];
+    for fault in FAULTS {
+        let folder = Folder::new();
+        let mut variables = good(&folder.path("status"));
+        (fault.seed)(&mut variables, &folder);
+        let (told, _) = doctor(runtime, &variables, false);
+        for word in [
+            "/proc", "LD_", "glibc", "chmod", "musl", "noexec", "as root", "TMPDIR",
+        ] {
+            assert!(!told.contains(word), "{}: {word}: {told}", fault.name);
+        }
+    }
+}
+
 /// On a file system that is mounted with `noexec` neither the runtime nor the command can load a library.
 #[test]
+#[cfg(target_os = "linux")]
 fn without_execution() {
     let folder = Folder::new();
     let mount = folder.path("mount");
@@ -361,99 +427,93 @@ fn without_execution() {
     }
 }
 
-fn examine(process: u32) -> String {
-    let words = ["doctor", "--json", "-p", &process.to_string()];
-    stdout(&clr(&words).output().unwrap())
-}
-
+/// Windows finds the library of a class in the registry, if no variable names it.
 #[test]
-fn running_processes() {
-    // The other runtimes are applications whose library is inside of them.
-    for runtime in runtimes_where(|runtime| runtime.application().is_none()) {
-        let folder = Folder::new();
-        let status = folder.path("status");
-        let start = |variables: &[(&str, &str)]| {
-            let launch = runtime.launch(&profilee("Hot"), &[]);
-            let mut command = launch.command().unwrap();
-            command.envs(variables.iter().copied());
-            let mut program = Running::start(command);
-            assert_eq!(program.line(), "ready");
-            program
-        };
-        let has = |told: &str, fault: &str| {
-            assert!(
-                told.contains(&format!("\"fault\":\"{fault}\"")),
-                "{fault}: {told}"
-            );
-        };
-        let plain = start(&[]);
-        assert!(
-            examine(plain.id()).contains("one can be attached"),
-            "{}",
-            examine(plain.id())
-        );
-
-        let good = good(&status);
-        let pairs: Vec<(&str, &str)> = good
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-            .collect();
-        let profiled = start(&pairs);
-        let told = examine(profiled.id());
-        assert!(told.contains("has loaded"), "{told}");
-        let listed = stdout(&clr(&["ps"]).output().unwrap());
-        let row = listed
-            .lines()
-            .find(|line| line.contains(&format!("{} ", profiled.id())));
-        assert!(
-            row.is_some_and(|row| row.contains("libclr_tools-")),
-            "{listed}"
-        );
-
-        let late = folder.path("late.so");
-        let late = late.to_str().unwrap();
-        let program = start(&[pairs.as_slice(), &[(PATH, late)]].concat());
-        has(&examine(program.id()), "missing-library");
-        fs::copy(library(), late).unwrap();
-        has(&examine(program.id()), "not-loaded");
-
-        let program = start(&[("DOTNET_EnableDiagnostics_IPC", "0")]);
-        if runtime.major >= 8 {
-            has(&examine(program.id()), "attach-switched-off");
-        }
-        // .NET Core 3.1 does not start without one.
-        if runtime.major >= 5 {
-            let program = start(&[("TMPDIR", "/no/such/folder")]);
-            has(&examine(program.id()), "no-temporary-folder");
-        }
-
-        let temporary = folder.path("temporary");
-        fs::create_dir(&temporary).unwrap();
-        let program = start(&[("TMPDIR", temporary.to_str().unwrap())]);
-        for entry in fs::read_dir(&temporary).unwrap() {
-            let _ = fs::remove_file(entry.unwrap().path());
-        }
-        has(&examine(program.id()), "no-socket");
-    }
-}
-
-#[test]
-fn processes_and_programs_without_a_runtime() {
-    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-    let told = examine(child.id());
-    let _ = child.kill();
-    let _ = child.wait();
-    assert!(told.contains("\"fault\":\"no-runtime\""), "{told}");
-
-    for (program, part) in [
-        ("/bin/sleep", "without a .NET runtime"),
-        ("/no/such/program", "no program"),
-        ("Cargo.toml", "not a .NET program"),
+#[cfg(windows)]
+fn the_registry_names_a_library() {
+    let clsid = "{5A3B9F10-0C1E-4B7D-9D52-7B1E5D0C6A11}";
+    let key = format!(r"Software\Classes\CLSID\{clsid}");
+    let folder = Folder::new();
+    let mut variables = good(&folder.path("status"));
+    variables.remove(PATH);
+    variables.insert("CORECLR_PROFILER", clsid.to_owned());
+    let examine = |variables: &Variables| {
+        let output = clr(&["doctor", "--json"]).envs(variables).output().unwrap();
+        stdout(&output)
+    };
+    let told = examine(&variables);
+    assert_fault(&told, "no-path");
+    assert!(told.contains("neither HKCU nor HKLM has"), "{told}");
+    for (root, name) in [
+        (windows_registry::LOCAL_MACHINE, "HKLM"),
+        (windows_registry::CURRENT_USER, "HKCU"),
     ] {
-        let output = clr(&["doctor", "--", program]).output().unwrap();
-        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-        assert!(stdout(&output).contains(part), "{}", stdout(&output));
+        let server = format!(r"{key}\InprocServer32");
+        let set = |value: &str| {
+            let created = root.create(&server).unwrap();
+            created.set_string("", value).unwrap();
+        };
+        set(folder.path("no.dll").to_str().unwrap());
+        let told = examine(&variables);
+        assert_fault(&told, "missing-library");
+        assert!(told.contains(name), "{told}");
+        // The library has no class with this id.
+        set(library().to_str().unwrap());
+        assert_fault(&examine(&variables), "unknown-clsid");
+        root.remove_tree(&key).unwrap();
     }
+    assert_fault(&examine(&variables), "no-path");
+}
+
+/// Images are for Linux, whose loader is not here.
+#[test]
+#[cfg(windows)]
+fn files_of_containers_are_refused() {
+    let output = clr(&["doctor", "--container-root", "."]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = stderr(&output);
+    assert!(told.contains("on Linux alone"), "{told}");
+}
+
+/// The DLL that is missing may be one that another DLL needs.
+#[test]
+#[cfg(windows)]
+fn the_file_that_needs_a_missing_library_is_named() {
+    let folder = Folder::new();
+    let mut variables = good(&folder.path("status"));
+    changed(&mut variables, &folder, |bytes| {
+        exchange(bytes, b"WS2_32.dll\0", b"WS2_99.dll\0");
+    });
+    let mut between = fs::read(library()).unwrap();
+    exchange(&mut between, b"WS2_32.dll\0", b"WS2_98.dll\0");
+    fs::write(folder.path("WS2_99.dll"), between).unwrap();
+    let output = clr(&["doctor"]).envs(&variables).output().unwrap();
+    let told = stdout(&output);
+    assert!(
+        told.contains(r"WS2_99.dll` needs the library WS2_98.dll"),
+        "{told}"
+    );
+    assert!(
+        told.contains(&format!("without that `{}`", variables[PATH])),
+        "{told}"
+    );
+}
+
+/// The variable for 64 bits takes precedence, and names of variables are the same in small letters on Windows.
+#[test]
+fn variables_for_a_processor() {
+    let folder = Folder::new();
+    let mut variables = good(&folder.path("status"));
+    let path = variables[PATH].clone();
+    variables.insert(PATH, folder.path("no.so").to_str().unwrap().to_owned());
+    if cfg!(windows) {
+        variables.insert("coreclr_profiler_path_64", path);
+    } else {
+        variables.insert("CORECLR_PROFILER_PATH_64", path);
+    }
+    let output = clr(&["doctor"]).envs(&variables).output().unwrap();
+    let told = stdout(&output);
+    assert!(told.contains("can be loaded"), "{told}");
 }
 
 #[test]
@@ -466,10 +526,11 @@ fn without_a_program_the_environment_is_examined() {
         "{}",
         stdout(&output)
     );
-    variables.insert(PATH, "/no/such.so".to_owned());
+    let other = folder.path("other.so");
+    variables.insert(PATH, other.to_str().unwrap().to_owned());
     let output = clr(&["doctor"]).envs(&variables).output().unwrap();
     assert!(
-        stdout(&output).contains("no file `/no/such.so`"),
+        stdout(&output).contains(&format!("no file `{}`", other.display())),
         "{}",
         stdout(&output)
     );

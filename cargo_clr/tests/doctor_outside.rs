@@ -6,10 +6,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use clr_profiler_tests::{Folder, Running, profilee, runtimes, runtimes_where};
+use clr_profiler_tests::{Folder, Running, profilee, runtimes};
 
 use crate::command::{clr, clr_on, sample, stdout};
-use crate::doctor::{CLSID, PATH, good, library};
+use crate::doctor::{CLSID, PATH, assert_fault, exchange, good, library};
 
 /// `nobody`.
 const OTHER: u32 = 65534;
@@ -36,11 +36,6 @@ fn examined_by_other(command: &Path, words: &[&str], variables: &[(&str, &str)])
     command.env_clear().env("PATH", "/usr/bin:/bin");
     command.envs(variables.iter().copied()).current_dir("/");
     stdout(&command.uid(OTHER).gid(OTHER).output().unwrap())
-}
-
-fn assert_fault(told: &str, fault: &str) {
-    let words = format!("\"fault\":\"{fault}\"");
-    assert!(told.contains(&words), "{fault}: {told}");
 }
 
 #[test]
@@ -92,25 +87,26 @@ fn processes_of_another_user() {
 
 /// A library of these lines, which the compiler of the tests makes.
 fn compiled(folder: &Folder, source: &str) -> PathBuf {
-    let file = folder.path("library.rs");
+    compiled_as("cdylib", &folder.path("liblibrary.so"), source)
+}
+
+/// An executable of these lines.
+fn executable(folder: &Folder, source: &str) -> PathBuf {
+    compiled_as("bin", &folder.path("program"), source)
+}
+
+fn compiled_as(kind: &str, library: &Path, source: &str) -> PathBuf {
+    let file = library.with_extension("rs");
     fs::write(&file, source).unwrap();
-    let library = folder.path("liblibrary.so");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc)
-        .args([
-            "--edition",
-            "2024",
-            "--crate-type",
-            "cdylib",
-            "-C",
-            "panic=abort",
-            "-o",
-        ])
-        .args([&library, &file])
+        .args(["--edition", "2024", "--crate-type", kind])
+        .args(["-C", "panic=abort", "-o"])
+        .args([library, &file])
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    library
+    library.to_owned()
 }
 
 #[test]
@@ -199,10 +195,10 @@ fn hot_reload_is_said() {
     assert_fault(&stdout(&command.output().unwrap()), "hot-reload");
 }
 
-/// A folder that is mounted for the process alone, as a service manager does it.
+/// A folder that is mounted for the process alone, as a service manager does it, is no obstacle to an attach.
 #[test]
 fn a_private_temporary_folder() {
-    for runtime in runtimes_where(|runtime| runtime.application().is_none()) {
+    for runtime in runtimes() {
         let folder = Folder::new();
         let mount = folder.path("mount");
         fs::create_dir(&mount).unwrap();
@@ -231,7 +227,25 @@ fn a_private_temporary_folder() {
         assert_eq!(program.line(), "ready");
         let words = ["doctor", "--json", "-p", &program.id().to_string()];
         let told = stdout(&clr(&words).output().unwrap());
-        assert_fault(&told, "private-temporary-folder");
+        let socket = format!("/proc/{}/root", program.id());
+        assert!(told.contains("one can be attached at"), "{told}");
+        assert!(told.contains(&socket), "{told}");
+        let process = program.id().to_string();
+        let library = library().to_str().unwrap();
+        let named = [
+            "--profiler",
+            library,
+            "--clsid",
+            CLSID,
+            "--data",
+            "JIT_LOGGER_OUTPUT=/dev/null",
+        ];
+        let attached = clr(&[&["attach", &process], &named[..]].concat())
+            .output()
+            .unwrap();
+        assert!(attached.status.success(), "{attached:?}");
+        let told = stdout(&clr(&words).output().unwrap());
+        assert!(told.contains("has loaded"), "{told}");
     }
 }
 
@@ -246,19 +260,27 @@ fn other_runtimes() {
     // A socket for diagnostic tools, and no JIT compiler.
     let temporary = folder.path("temporary");
     fs::create_dir(&temporary).unwrap();
-    let mut child = Command::new("sleep")
-        .arg("60")
-        .env("TMPDIR", &temporary)
-        .spawn()
-        .unwrap();
-    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    let start = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19);
-    let name = format!("dotnet-diagnostic-{}-{}-socket", child.id(), start.unwrap());
-    fs::write(temporary.join(name), "").unwrap();
-    let told = examine(child.id());
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let program = executable(
+        &folder,
+        r#"
+            fn main() {
+                let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+                let start = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap();
+                let name = format!("dotnet-diagnostic-{}-{start}-socket", std::process::id());
+                let path = std::env::temp_dir().join(name);
+                let socket = std::os::unix::net::UnixListener::bind(path).unwrap();
+                println!("ready");
+                while socket.accept().is_ok() {}
+            }
+        "#,
+    );
+    let mut command = Command::new(program);
+    command.env("TMPDIR", &temporary);
+    let mut program = Running::start(command);
+    assert_eq!(program.line(), "ready");
+    let told = examine(program.id());
     assert_fault(&told, "native-aot");
+    drop(program);
 
     if !Path::new("/usr/bin/mono").exists() {
         eprintln!("NOT TESTED: there is no Mono here");
@@ -317,6 +339,22 @@ fn the_files_of_a_container() {
     }
     let told = examine("/opt/library.so");
     assert!(told.contains("fits"), "{told}");
+
+    // One of these needs another one.
+    let of_others = root.join("usr/lib64/libgcc_s.so.1");
+    let text = fs::read(&of_others).unwrap();
+    let mut other = fs::read(library()).unwrap();
+    exchange(&mut other, b"libgcc_s.so.1\0", b"libxyz_s.so.1\0");
+    fs::write(&of_others, other).unwrap();
+    let told = examine("/opt/library.so");
+    assert_fault(&told, "missing-dependency");
+    for part in [
+        "libgcc_s.so.1` needs the library libxyz_s.so.1",
+        "without that `/opt/library.so` cannot be loaded",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    fs::write(&of_others, text).unwrap();
     let old = "GNU C Library stable release version 2.17, by others\n";
     fs::write(root.join("usr/lib64/libc.so.6"), old).unwrap();
     assert_fault(&examine("/opt/library.so"), "newer-c-library");

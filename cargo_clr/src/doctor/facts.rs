@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use clr_profiler_launcher::Program;
+use clr_profiler_launcher::{Program, ProgramKind};
 
+use super::binary::{self, Machine};
+use super::system;
 use crate::outcome::{Failure, Result};
 use crate::{library, process, ps};
 
@@ -22,6 +25,8 @@ pub(super) struct Facts {
     pub(super) program: Option<std::result::Result<Program, String>>,
     /// The root folder of an image or container, in which paths are.
     pub(super) root: Option<PathBuf>,
+    /// The processor of the program: only libraries for it can be loaded, and one variable is for it alone.
+    pub(super) machine: Machine,
 }
 
 #[derive(Debug)]
@@ -30,16 +35,26 @@ pub(super) struct Process {
     pub(super) user: Option<u32>,
     /// `None` if this user may not read them.
     pub(super) mappings: Option<Vec<PathBuf>>,
-    pub(super) socket: Option<PathBuf>,
-    /// The socket, in folders that are not those of this command.
-    pub(super) own_socket: Option<PathBuf>,
+    /// Where its runtime listens for diagnostic tools.
+    pub(super) endpoint: std::result::Result<PathBuf, clr_profiler_launcher::Error>,
+    /// Whether its executable has the runtime in itself.
+    pub(super) is_single_file: bool,
+    pub(super) started: Option<SystemTime>,
     pub(super) executable: Option<PathBuf>,
 }
 
-/// The profiler that the environment names.
+impl Process {
+    /// Whether there is a runtime that loads profilers; `None` if this user may not see that.
+    pub(super) fn has_runtime(&self) -> Option<bool> {
+        let mappings = self.mappings.as_ref()?;
+        Some(self.is_single_file || process::runtime(mappings).is_some())
+    }
+}
+
+/// The profiler that the environment or the registry names.
 #[derive(Debug)]
 pub(super) struct Named {
-    /// The variable that names the library.
+    /// The variable that names the library, or the key of the registry.
     pub(super) variable: String,
     pub(super) value: String,
     /// As an absolute path.
@@ -68,33 +83,52 @@ impl Facts {
     }
 
     pub(super) fn of_process(id: u32) -> Result<Self> {
-        if !Path::new("/proc/self").exists() {
+        if !system::SHOWS_PROCESSES {
             return Err(Failure::new(
-                "A running process can be examined on Linux alone. Examine the program: `cargo clr doctor -- App.dll`.",
+                "A running process can be examined on Linux and Windows alone. Examine the program: `cargo clr doctor -- \
+                 App.dll`.",
             ));
         }
         if !process::is_alive(id) {
             return Err(clr_profiler_launcher::Error::NoSuchProcess { process: id }.into());
         }
-        let below = PathBuf::from(format!("/proc/{id}"));
+        let mappings = process::mappings(id);
+        let image = process::image(id);
+        let endpoint = super::endpoint(id);
+        let runtime = mappings.as_deref().and_then(process::runtime);
+        let is_single_file = runtime.is_none() && has_runtime(image.as_deref(), endpoint.is_ok());
+        // Under an emulator the executable is the emulator, and the runtime is not.
+        let library = runtime.map(|(path, _)| system::seen_by(id, path));
+        let machine = library
+            .and_then(|path| binary::read(&path))
+            .or_else(|| binary::read(image.as_deref()?))
+            .map_or_else(Machine::own, |binary| binary.machine);
         Ok(Self {
             environment: process::environment(id),
-            folder: fs::read_link(below.join("cwd")).unwrap_or_default(),
+            folder: process::folder(id).unwrap_or_default(),
             process: Some(Process {
                 id,
                 user: process::user(id),
-                mappings: process::mappings(id),
-                socket: super::socket(id),
-                own_socket: super::own_socket(id),
-                executable: fs::read_link(below.join("exe")).ok(),
+                mappings,
+                endpoint,
+                is_single_file,
+                started: process::started(id),
+                executable: process::executable(id),
             }),
             program: None,
             root: None,
+            machine,
         })
     }
 
     /// The environment of this command, with the files below a folder.
     pub(super) fn of_container(root: &Path) -> Result<Self> {
+        if cfg!(windows) {
+            return Err(Failure::usage(
+                "The files of a container are examined on Linux alone: run this command there, or in the container without \
+                 `--container-root`.",
+            ));
+        }
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         if !root.is_dir() {
             return Err(Failure::usage(format!(
@@ -111,7 +145,11 @@ impl Facts {
 
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         let environment = self.environment.as_ref()?;
-        let value = environment.get(name)?;
+        let value = environment.get(name).or_else(|| {
+            // The names of Windows are the same in capital and in small letters.
+            let mut all = environment.iter().filter(|_| cfg!(windows));
+            all.find_map(|(other, value)| other.eq_ignore_ascii_case(name).then_some(value))
+        })?;
         (!value.is_empty()).then_some(value)
     }
 
@@ -124,20 +162,24 @@ impl Facts {
             .collect()
     }
 
-    /// The library that the runtime would load: a variable for its processor takes precedence.
+    /// The library that the runtime would load: a variable for its processor takes precedence, and the registry is
+    /// read if there is no variable.
     pub(super) fn named(&self) -> Option<Named> {
-        let special: &[&str] = match std::env::consts::ARCH {
-            "aarch64" => &["CORECLR_PROFILER_PATH_ARM64", "CORECLR_PROFILER_PATH_64"],
+        let special: &[&str] = match (&*self.machine.processor, self.machine.bits) {
+            ("aarch64", _) => &["CORECLR_PROFILER_PATH_ARM64", "CORECLR_PROFILER_PATH_64"],
+            ("arm", _) => &["CORECLR_PROFILER_PATH_ARM32", "CORECLR_PROFILER_PATH_32"],
+            (_, 32) => &["CORECLR_PROFILER_PATH_32"],
             _ => &["CORECLR_PROFILER_PATH_64"],
         };
-        let names = special.iter().chain(&["CORECLR_PROFILER_PATH"]);
-        let (name, value) = names
-            .into_iter()
-            .find_map(|name| Some((*name, self.variable(name)?)))?;
+        let mut names = special.iter().chain(&["CORECLR_PROFILER_PATH"]);
+        let found = names.find_map(|name| Some((*name, self.variable(name)?)));
+        let Some((name, value)) = found else {
+            return system::registered(self);
+        };
         Some(Named {
             variable: name.to_owned(),
             value: value.to_owned(),
-            path: self.folder.join(value),
+            path: system::resolved(self, value),
         })
     }
 
@@ -157,8 +199,7 @@ impl Facts {
         let Some((mappings, named)) = mappings.zip(self.named()) else {
             return false;
         };
-        let path = fs::canonicalize(&named.path).unwrap_or(named.path);
-        mappings.contains(&path)
+        process::has_mapped(mappings, &named.path)
     }
 
     /// The sentence if there is no fault.
@@ -192,7 +233,7 @@ impl Facts {
                 "All is well: the process {} was started without a profiler, and one can be attached at `{}`.",
                 process.id,
                 process
-                    .socket
+                    .endpoint
                     .as_deref()
                     .unwrap_or(Path::new("?"))
                     .display()
@@ -205,4 +246,14 @@ impl Facts {
         let user = self.process.as_ref()?.user?;
         (user != library::user()).then_some(user)
     }
+}
+
+/// Whether an executable has the runtime in itself: a program in a single file, which has no library of the runtime.
+pub(super) fn has_runtime(image: Option<&Path>, listens: bool) -> bool {
+    // .NET 5 does not export the data for debuggers, but its executables have the mark of the host. A NativeAOT program
+    // listens, too, and has neither.
+    let has_host = |image| {
+        Program::open(image).is_ok_and(|program| program.kind() == ProgramKind::NativeExecutable)
+    };
+    image.is_some_and(|image| binary::has_runtime(image) || (listens && has_host(image)))
 }

@@ -1,22 +1,24 @@
 //! `doctor`: why a profiler is not loaded.
 
 mod agents;
-mod elf;
+mod binary;
 mod facts;
 mod probe;
 mod rules;
+mod system;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use clr_profiler_launcher::{Launch, ProfilerLibrary};
+use clr_profiler_launcher::{Attach, Launch, ProfilerLibrary};
 use serde_json::json;
 
 use crate::cli;
 use crate::outcome::{Failure, Result};
 use crate::{print, process};
 
-pub(crate) use elf::exports_class_factory;
+pub(crate) use binary::has_class_factory;
 use facts::Facts;
 
 /// The exit code if there is a fault.
@@ -103,36 +105,16 @@ pub(crate) fn load(library: &Path, clsid: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The socket at which the runtime of a process listens for diagnostic tools.
-pub(crate) fn socket(process: u32) -> Option<PathBuf> {
-    let (folder, name) = socket_name(process, process)?;
-    let path = folder.join(name);
-    path.exists().then_some(path)
+/// The socket or pipe at which the runtime of a process listens for diagnostic tools.
+fn endpoint(process: u32) -> std::result::Result<PathBuf, clr_profiler_launcher::Error> {
+    /// A process that has been stopped accepts no connection.
+    const PATIENCE: Duration = Duration::from_secs(5);
+    Attach::new(process).timeout(PATIENCE).endpoint()
 }
 
-/// The socket as the process itself sees it, whose temporary folder or process id can be another one than here.
-fn own_socket(process: u32) -> Option<PathBuf> {
-    let (folder, name) = socket_name(process, process::own_id(process)?)?;
-    let root = PathBuf::from(format!("/proc/{process}/root"));
-    let path = root
-        .join(folder.strip_prefix("/").unwrap_or(&folder))
-        .join(&name);
-    path.exists().then(|| folder.join(name))
-}
-
-/// The folder and the name of the socket of a process with this id.
-fn socket_name(process: u32, id: u32) -> Option<(PathBuf, String)> {
-    let environment = process::environment(process).unwrap_or_default();
-    let folder = environment
-        .get("TMPDIR")
-        .filter(|folder| !folder.is_empty());
-    let folder = folder.map_or("/tmp", String::as_str);
-    // The time distinguishes it from the socket that an ended process of the same id has left.
-    let start = process::start_time(process)?;
-    Some((
-        folder.into(),
-        format!("dotnet-diagnostic-{id}-{start}-socket"),
-    ))
+/// Whether a process without a library of the runtime has the runtime in its executable, and listens.
+pub(crate) fn is_single_file(process: u32) -> bool {
+    endpoint(process).is_ok() && facts::has_runtime(process::image(process).as_deref(), true)
 }
 
 impl From<std::io::Error> for Failure {

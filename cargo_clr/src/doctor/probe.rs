@@ -13,8 +13,12 @@ use crate::process;
 
 /// How long the runtime of a program may take to start.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How often the libraries of the program are read. It takes longer on Windows, where each has to be asked for.
+const INTERVAL: Duration = Duration::from_millis(if cfg!(windows) { 10 } else { 2 });
 /// How long the library has to stay loaded after the runtime has continued: one that refuses to start is unloaded.
 const AFTER: Duration = Duration::from_millis(300);
+/// The same of a program in a single file, whose runtime listens before it loads the profiler.
+const AFTER_LISTENING: Duration = Duration::from_secs(3);
 
 /// Runs the program until its runtime has decided; then the program is ended.
 pub(super) fn run(
@@ -24,7 +28,7 @@ pub(super) fn run(
     let Some(named) = facts.named() else {
         return Ok(Ok(facts.proof()));
     };
-    let library = fs::canonicalize(&named.path).unwrap_or(named.path);
+    let library = named.path;
     let report = std::env::temp_dir().join(format!("cargo-clr-doctor-{}", std::process::id()));
     let _ = fs::remove_file(&report);
     command
@@ -39,18 +43,30 @@ pub(super) fn run(
         })
     })?;
     let begun = Instant::now();
-    let mut seen: Option<Instant> = None;
+    let mut seen: Option<(Instant, Duration)> = None;
     let mut was_mapped = false;
     let outcome = loop {
         let mappings = process::mappings(child.id()).unwrap_or_default();
-        was_mapped |= mappings.contains(&library);
+        let is_mapped = process::has_mapped(&mappings, &library);
+        was_mapped |= is_mapped;
         // The runtime loads the profiler before it loads the first assembly.
-        if has_core_library(&mappings) && seen.is_none() {
-            seen = Some(Instant::now());
+        if seen.is_none() {
+            let after = match has_core_library(&mappings) {
+                true => Some(AFTER),
+                // It has no library of the runtime that could be seen.
+                false
+                    if process::runtime(&mappings).is_none()
+                        && super::is_single_file(child.id()) =>
+                {
+                    Some(AFTER_LISTENING)
+                }
+                false => None,
+            };
+            seen = after.map(|after| (Instant::now(), after));
         }
         let has_ended = child.try_wait().ok().flatten();
-        if seen.is_some_and(|seen| seen.elapsed() > AFTER) {
-            break Some(mappings.contains(&library));
+        if seen.is_some_and(|(seen, after)| seen.elapsed() > after) {
+            break Some(is_mapped);
         }
         if let Some(status) = has_ended {
             // It may have been too short to be looked at in time.
@@ -61,9 +77,9 @@ pub(super) fn run(
             };
         }
         if begun.elapsed() > PATIENCE {
-            break None;
+            break is_mapped.then_some(true);
         }
-        thread::sleep(Duration::from_millis(2));
+        thread::sleep(INTERVAL);
     };
     let _ = child.kill();
     let _ = child.wait();
@@ -101,6 +117,8 @@ pub(super) fn run(
 
 fn has_core_library(mappings: &[PathBuf]) -> bool {
     mappings.iter().any(|path| {
-        process::is_named(path, "System.Private.CoreLib") || process::is_named(path, "libclrjit")
+        ["System.Private.CoreLib", "libclrjit", "clrjit"]
+            .iter()
+            .any(|name| process::is_named(path, name))
     })
 }

@@ -1,5 +1,7 @@
 //! The faults that can be seen from outside.
 
+#[cfg(not(windows))]
+mod c_library;
 mod environment;
 mod library;
 mod process;
@@ -37,19 +39,18 @@ const GROUPS: &[&[Rule]] = &[
         library::wrong_kind,
         library::executable,
         library::wrong_processor,
-        library::wrong_c_library,
-        library::newer_c_library,
+        #[cfg(not(windows))]
+        c_library::wrong_c_library,
+        #[cfg(not(windows))]
+        c_library::newer_c_library,
         library::missing_dependency,
         library::no_class_factory,
-        library::noexec,
+        #[cfg(not(windows))]
+        c_library::noexec,
         library::not_loadable,
     ],
     &[process::not_loaded],
-    &[
-        process::private_folder,
-        process::no_socket,
-        process::attach_switched_off,
-    ],
+    &[process::no_endpoint, process::attach_switched_off],
 ];
 
 /// The faults of these facts.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 /// The user of a process; `None` if it is not known.
 pub(crate) fn user(process: u32) -> Option<u32> {
@@ -10,15 +11,6 @@ pub(crate) fn user(process: u32) -> Option<u32> {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     // Real, effective, ...
     ids.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// The id that a process has for itself: in a container it is another one.
-pub(crate) fn own_id(process: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let ids = status
-        .lines()
-        .find_map(|line| line.strip_prefix("NSpid:"))?;
-    ids.split_whitespace().last()?.parse().ok()
 }
 
 /// Whether the process runs; in doubt it does.
@@ -33,12 +25,35 @@ pub(crate) fn is_alive(process: u32) -> bool {
     !matches!(state, Some('Z' | 'X'))
 }
 
-/// When the process was started, in ticks since the start of the machine.
-pub(crate) fn start_time(process: u32) -> Option<u64> {
+/// When the process was started.
+pub(crate) fn started(process: u32) -> Option<SystemTime> {
+    // Each processor for which there is a .NET runtime has ticks of this length here.
+    const TICKS_A_SECOND: u64 = 100;
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name may have spaces and parentheses; nothing after it does. The field after it is the third.
     let (_, after) = stat.rsplit_once(") ")?;
-    after.split(' ').nth(22 - 3)?.parse().ok()
+    let ticks: u64 = after.split(' ').nth(22 - 3)?.parse().ok()?;
+    let machine = fs::read_to_string("/proc/stat").ok()?;
+    let booted = machine
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))?;
+    let seconds = booted.trim().parse::<u64>().ok()? + ticks / TICKS_A_SECOND;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+}
+
+/// The executable of a process.
+pub(crate) fn executable(process: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{process}/exe")).ok()
+}
+
+/// The executable as a file that this process can read, in a container, too.
+pub(crate) fn image(process: u32) -> Option<PathBuf> {
+    Some(PathBuf::from(format!("/proc/{process}/exe")))
+}
+
+/// The current folder of a process.
+pub(crate) fn folder(process: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{process}/cwd")).ok()
 }
 
 /// Sends a signal.
@@ -100,4 +115,20 @@ pub(crate) fn all() -> Vec<u32> {
         .collect();
     processes.sort_unstable();
     processes
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_seen() {
+        let own = std::process::id();
+        let age = SystemTime::now().duration_since(started(own).unwrap());
+        // The start of the machine is known in whole seconds.
+        assert!(age.unwrap_or_default() < Duration::from_secs(3600));
+        assert_eq!(executable(own), std::env::current_exe().ok());
+        assert_eq!(folder(own), std::env::current_dir().ok());
+        assert!(started(u32::MAX).is_none() && folder(u32::MAX).is_none());
+    }
 }

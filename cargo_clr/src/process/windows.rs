@@ -5,31 +5,25 @@ use std::ffi::OsString;
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 use std::{io, mem, ptr};
 
 use windows_sys::Wdk::System::Threading::{NtQueryInformationProcess, ProcessBasicInformation};
-use windows_sys::Win32::Foundation::{
-    ERROR_FILE_NOT_FOUND, ERROR_INVALID_PARAMETER, LocalFree, WAIT_OBJECT_0,
-};
+use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, FILETIME, LocalFree, WAIT_OBJECT_0};
 use windows_sys::Win32::System::Diagnostics::Debug::ReadProcessMemory;
-use windows_sys::Win32::System::Pipes::WaitNamedPipeW;
 use windows_sys::Win32::System::ProcessStatus::{
-    K32EnumProcessModulesEx, K32EnumProcesses, K32GetModuleFileNameExW, LIST_MODULES_64BIT,
+    K32EnumProcessModulesEx, K32EnumProcesses, K32GetModuleFileNameExW, LIST_MODULES_ALL,
 };
 use windows_sys::Win32::System::Threading::{
-    OpenProcess, PROCESS_BASIC_INFORMATION, PROCESS_QUERY_INFORMATION, PROCESS_SYNCHRONIZE,
-    PROCESS_VM_READ, WaitForSingleObject,
+    GetProcessTimes, OpenProcess, PROCESS_BASIC_INFORMATION, PROCESS_NAME_WIN32,
+    PROCESS_QUERY_INFORMATION, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SYNCHRONIZE,
+    PROCESS_VM_READ, QueryFullProcessImageNameW, WaitForSingleObject,
 };
 use windows_sys::Win32::UI::Shell::CommandLineToArgvW;
 
 /// The number of a user is that of Unix.
 pub(crate) fn user(_process: u32) -> Option<u32> {
     None
-}
-
-/// There is one numbering of processes.
-pub(crate) fn own_id(process: u32) -> Option<u32> {
-    Some(process)
 }
 
 /// Whether the process runs; in doubt it does.
@@ -42,18 +36,52 @@ pub(crate) fn is_alive(process: u32) -> bool {
     }
 }
 
-/// Names of pipes need none.
-pub(crate) fn start_time(_process: u32) -> Option<u64> {
-    None
+/// When the process was started.
+pub(crate) fn started(process: u32) -> Option<SystemTime> {
+    /// From the first moment that Windows can express, in 1601, to 1970.
+    const TO_1970: u64 = 11_644_473_600;
+    let handle = open(process, PROCESS_QUERY_LIMITED_INFORMATION).ok()?;
+    let mut times = [FILETIME::default(); 4];
+    let [created, exited, kernel, user] = &mut times;
+    // SAFETY: the handle is open, and there is room for each time.
+    let answer = unsafe { GetProcessTimes(handle.as_raw_handle(), created, exited, kernel, user) };
+    if answer == 0 {
+        return None;
+    }
+    let parts = (u64::from(created.dwHighDateTime) << 32) | u64::from(created.dwLowDateTime);
+    // The parts are tenths of a microsecond.
+    let since = Duration::from_micros(parts / 10).checked_sub(Duration::from_secs(TO_1970))?;
+    SystemTime::UNIX_EPOCH.checked_add(since)
 }
 
-/// Whether the process has the pipe at which a runtime listens for diagnostic tools.
-pub(crate) fn has_diagnostics(process: u32) -> bool {
-    let name = wide(&format!(r"\\.\pipe\dotnet-diagnostic-{process}"));
-    // SAFETY: the name ends with a null character.
-    let is_free = unsafe { WaitNamedPipeW(name.as_ptr(), 1) != 0 };
-    // It is busy otherwise.
-    is_free || io::Error::last_os_error().raw_os_error() != Some(ERROR_FILE_NOT_FOUND as i32)
+/// The executable of a process.
+pub(crate) fn executable(process: u32) -> Option<PathBuf> {
+    let handle = open(process, PROCESS_QUERY_LIMITED_INFORMATION).ok()?;
+    let mut path = [0; 4096];
+    let mut length = path.len() as u32;
+    // SAFETY: the handle is open, and there is room for this many characters.
+    let answer = unsafe {
+        QueryFullProcessImageNameW(
+            handle.as_raw_handle(),
+            PROCESS_NAME_WIN32,
+            path.as_mut_ptr(),
+            &mut length,
+        )
+    };
+    let path = path.get(..length as usize).filter(|_| answer != 0)?;
+    Some(PathBuf::from(OsString::from_wide(path)))
+}
+
+/// The executable as a file that this process can read.
+pub(crate) fn image(process: u32) -> Option<PathBuf> {
+    executable(process)
+}
+
+/// The current folder of a process.
+pub(crate) fn folder(process: u32) -> Option<PathBuf> {
+    let memory = Memory::open(process)?;
+    let folder = memory.string(memory.parameters()? + FOLDER)?;
+    (!folder.is_empty()).then(|| folder.into())
 }
 
 /// The environment of a process; `None` if this user may not read it.
@@ -85,7 +113,7 @@ pub(crate) fn mappings(process: u32) -> Option<Vec<PathBuf>> {
                 modules.as_mut_ptr(),
                 room,
                 &mut size,
-                LIST_MODULES_64BIT,
+                LIST_MODULES_ALL,
             )
         };
         if answer == 0 {
@@ -125,10 +153,7 @@ pub(crate) fn mappings(process: u32) -> Option<Vec<PathBuf>> {
 pub(crate) fn command_line(process: u32) -> Vec<String> {
     let line = || {
         let memory = Memory::open(process)?;
-        let at = memory.parameters()? + COMMAND_LINE;
-        // A length in bytes, and an address.
-        let length = memory.word(at)? & 0xFFFF;
-        memory.text(memory.word(at + size_of::<usize>())?, length)
+        memory.string(memory.parameters()? + COMMAND_LINE)
     };
     line().map_or_else(Vec::new, |line: String| words(&line))
 }
@@ -195,6 +220,7 @@ fn words(line: &str) -> Vec<String> {
 
 // Offsets on 64 bits: of the parameters in the block of a process, and of fields in the parameters.
 const PARAMETERS: usize = 0x20;
+const FOLDER: usize = 0x38;
 const COMMAND_LINE: usize = 0x70;
 const ENVIRONMENT: usize = 0x80;
 const ENVIRONMENT_SIZE: usize = 0x3F0;
@@ -235,6 +261,12 @@ impl Memory {
         Some(usize::from_ne_bytes(bytes))
     }
 
+    /// The text whose length in bytes and whose address are here.
+    fn string(&self, at: usize) -> Option<String> {
+        let length = self.word(at)? & 0xFFFF;
+        self.text(self.word(at + size_of::<usize>())?, length)
+    }
+
     /// A text of this many bytes.
     fn text(&self, address: usize, size: usize) -> Option<String> {
         let mut bytes = vec![0; size.min(LARGE)];
@@ -267,7 +299,9 @@ mod tests {
     #[test]
     fn this_process_is_seen() {
         let own = std::process::id();
-        assert!(is_alive(own) && all().contains(&own) && !has_diagnostics(own));
+        assert!(is_alive(own) && all().contains(&own));
+        let age = SystemTime::now().duration_since(started(own).unwrap());
+        assert!(age.unwrap() < Duration::from_secs(3600));
         let program = std::env::current_exe().unwrap();
         let name = program.file_name();
         let mappings = mappings(own).unwrap();
@@ -275,6 +309,11 @@ mod tests {
             mappings.iter().any(|path| path.file_name() == name),
             "{mappings:?}"
         );
+        let image = image(own).unwrap();
+        assert_eq!(image.file_name(), name);
+        let own_folder = std::env::current_dir().unwrap();
+        let text = |path: PathBuf| path.to_string_lossy().trim_end_matches('\\').to_lowercase();
+        assert_eq!(folder(own).map(text), Some(text(own_folder)));
         let given: Vec<String> = std::env::args().collect();
         assert_eq!(command_line(own), given);
         let environment = environment(own).unwrap();
@@ -289,6 +328,7 @@ mod tests {
         child.wait().unwrap();
         assert!(!is_alive(process) && !is_alive(u32::MAX));
         assert_eq!(mappings(u32::MAX), None);
+        assert!(started(u32::MAX).is_none() && image(u32::MAX).is_none());
         assert!(command_line(u32::MAX).is_empty());
     }
 

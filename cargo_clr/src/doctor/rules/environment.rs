@@ -1,11 +1,10 @@
 //! Faults of variables.
 
-use std::path::Path;
-
 use clr_profiler_launcher::Clsid;
 
 use super::super::Fault;
 use super::super::facts::Facts;
+use super::super::system;
 use super::number;
 
 /// Any of these with the value 0 keeps the runtime from loading profilers; .NET Core 3.1 ignores them.
@@ -140,7 +139,7 @@ pub(super) fn clsid_without_braces(facts: &Facts) -> Option<Fault> {
 
 pub(super) fn clsid_is_no_guid(facts: &Facts) -> Option<Fault> {
     let value = facts.variable("CORECLR_PROFILER")?;
-    if value.parse::<Clsid>().is_ok() {
+    if value.parse::<Clsid>().is_ok() || system::is_name_of_class(value) {
         return None;
     }
     Some(Fault::new(
@@ -160,11 +159,7 @@ pub(super) fn no_path(facts: &Facts) -> Option<Fault> {
     {
         return None;
     }
-    Some(Fault::new(
-        "no-path",
-        "CORECLR_PROFILER_PATH, the library of the profiler, is not set.",
-        "Set CORECLR_PROFILER_PATH to the absolute path of the library.",
-    ))
+    Some(system::no_path(facts))
 }
 
 pub(super) fn wrong_bits_variable(facts: &Facts) -> Option<Fault> {
@@ -173,15 +168,14 @@ pub(super) fn wrong_bits_variable(facts: &Facts) -> Option<Fault> {
     }
     let found = facts.variables(|name| name.starts_with("CORECLR_PROFILER_PATH_"));
     let (name, value) = found.first()?;
+    let (processor, bits) = (&facts.machine.processor, facts.machine.bits);
     Some(Fault::new(
         "path-for-other-processor",
         format!(
-            "{name} is for another processor than {}, and the runtime does not read it.",
-            std::env::consts::ARCH
+            "{name} is for another processor than {processor} ({bits} bits), and the runtime does not read it."
         ),
         format!(
-            "Set CORECLR_PROFILER_PATH={value}, if that library is for {}.",
-            std::env::consts::ARCH
+            "Set CORECLR_PROFILER_PATH={value}, if that library is for {processor} ({bits} bits)."
         ),
     ))
 }
@@ -226,7 +220,10 @@ pub(super) fn path_list(facts: &Facts) -> Option<Fault> {
     if named.path.exists() {
         return None;
     }
-    let separator = named.value.chars().find(|text| matches!(text, ':' | ';'))?;
+    let paths = system::paths_of_list(&named.value);
+    let [first, _, ..] = &paths[..] else {
+        return None;
+    };
     Some(Fault::new(
         "list-of-paths",
         format!(
@@ -235,7 +232,7 @@ pub(super) fn path_list(facts: &Facts) -> Option<Fault> {
         ),
         format!(
             "Name one library, such as {}: a process has one profiler.",
-            Path::new(named.value.split(separator).next()?).display()
+            first.display()
         ),
     ))
 }

@@ -5,53 +5,17 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::super::Fault;
 use super::super::agents::agent;
+use super::super::binary::{self, Format, Machine, Missing};
 use super::super::facts::{Facts, Named};
-use super::super::{Fault, elf};
+use super::super::system::{self, seen};
 
 /// The library, if it is a file that this user can read.
-fn readable(facts: &Facts) -> Option<(Named, PathBuf)> {
+pub(super) fn readable(facts: &Facts) -> Option<(Named, PathBuf)> {
     let named = facts.named()?;
     let path = seen(facts, &named.path);
     path.is_file().then_some((named, path))
-}
-
-/// The file as the process sees it, which may be in a container.
-fn seen(facts: &Facts, path: &Path) -> PathBuf {
-    let below = path.strip_prefix("/").unwrap_or(path);
-    if let Some(root) = &facts.root {
-        return within(root, below);
-    }
-    match &facts.process {
-        Some(process) => {
-            let theirs = PathBuf::from(format!("/proc/{}/root", process.id)).join(below);
-            if theirs.exists() {
-                theirs
-            } else {
-                path.to_owned()
-            }
-        }
-        None => path.to_owned(),
-    }
-}
-
-/// The file below the root of a container, where absolute links begin at that root.
-fn within(root: &Path, below: &Path) -> PathBuf {
-    let mut path = root.to_owned();
-    for part in below.components() {
-        path.push(part);
-        // A chain of links that never ends is a file that cannot be opened.
-        for _ in 0..8 {
-            let Ok(target) = fs::read_link(&path) else {
-                break;
-            };
-            path = match target.strip_prefix("/") {
-                Ok(target) => root.join(target),
-                Err(_) => path.with_file_name("").join(target),
-            };
-        }
-    }
-    path
 }
 
 pub(super) fn missing(facts: &Facts) -> Option<Fault> {
@@ -65,10 +29,7 @@ pub(super) fn missing(facts: &Facts) -> Option<Fault> {
                     "A folder of `{}` may not be entered by this user.",
                     named.path.display()
                 ),
-                format!(
-                    "Give the user of the program the right to read it: chmod a+rx on the folders of `{}`.",
-                    named.path.display()
-                ),
+                system::permit_folders(&named.path),
             ));
         }
         Err(_) => {}
@@ -112,7 +73,7 @@ pub(super) fn folder(facts: &Facts) -> Option<Fault> {
 pub(super) fn unreadable(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
     let is_denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
-    let is_private = other_cannot_read(facts, &path);
+    let is_private = system::other_cannot_read(facts, &path);
     if !is_private && !File::open(&path).is_err_and(is_denied) {
         return None;
     }
@@ -122,24 +83,8 @@ pub(super) fn unreadable(facts: &Facts) -> Option<Fault> {
             "The user of the program may not read `{}`.",
             named.path.display()
         ),
-        format!("chmod a+r `{}`.", named.path.display()),
+        system::permit(&named.path),
     ))
-}
-
-/// Whether the process belongs to another user, who may not read the file.
-#[cfg(unix)]
-fn other_cannot_read(facts: &Facts, path: &Path) -> bool {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let Some(user) = facts.other_user().filter(|user| *user != 0) else {
-        return false;
-    };
-    fs::metadata(path)
-        .is_ok_and(|about| about.uid() != user && about.permissions().mode() & 0o004 == 0)
-}
-
-#[cfg(not(unix))]
-fn other_cannot_read(_facts: &Facts, _path: &Path) -> bool {
-    false
 }
 
 pub(super) fn wrong_kind(facts: &Facts) -> Option<Fault> {
@@ -155,46 +100,49 @@ pub(super) fn wrong_kind(facts: &Facts) -> Option<Fault> {
         "Set {} to the native library for this system.",
         named.variable
     );
-    match start.get(..4) {
-        Some([0x7f, b'E', b'L', b'F']) if cfg!(target_os = "linux") => None,
-        Some([b'M', b'Z', ..]) if is_managed(&named.path) => Some(Fault::new(
-            "managed-library",
-            format!("`{path}` is a managed assembly, and a profiler is a native library."),
-            remedy,
-        )),
-        Some([b'M', b'Z', ..]) if !cfg!(windows) => Some(Fault::new(
-            "windows-library",
-            format!("`{path}` is a library for Windows."),
-            remedy,
-        )),
-        Some([0xcf, 0xfa, 0xed, 0xfe] | [0xca, 0xfe, 0xba, 0xbe]) if !cfg!(target_os = "macos") => {
+    let other = |name, system| {
+        Some(Fault::new(
+            name,
+            format!("`{path}` is a library for {system}."),
+            remedy.clone(),
+        ))
+    };
+    let format = match start.get(..4) {
+        Some([0x7f, b'E', b'L', b'F']) => Some(Format::Elf),
+        Some([b'M', b'Z', ..]) => Some(Format::Pe),
+        Some([0xcf, 0xfa, 0xed, 0xfe] | [0xca, 0xfe, 0xba, 0xbe]) => {
+            return match cfg!(target_os = "macos") {
+                true => None,
+                false => other("macos-library", "macOS"),
+            };
+        }
+        _ => None,
+    };
+    let binary = binary::read(&seen(facts, &named.path));
+    match format {
+        Some(Format::Pe) if binary.as_ref().is_some_and(|file| file.is_managed) => {
             Some(Fault::new(
-                "macos-library",
-                format!("`{path}` is a library for macOS."),
+                "managed-library",
+                format!("`{path}` is a managed assembly, and a profiler is a native library."),
                 remedy,
             ))
         }
-        _ if cfg!(target_os = "linux") => Some(Fault::new(
+        Some(Format::Pe) if !cfg!(windows) => other("windows-library", "Windows"),
+        Some(Format::Elf) if cfg!(windows) => other("linux-library", "Linux"),
+        // A file with a damaged header is not read.
+        Some(_) if binary.is_some() || cfg!(target_os = "macos") => None,
+        None if cfg!(target_os = "macos") => None,
+        _ => Some(Fault::new(
             "not-a-library",
             format!("`{path}` is not a native library, or it is damaged."),
             remedy,
         )),
-        _ => None,
     }
-}
-
-/// The launcher tells managed assemblies from native libraries.
-fn is_managed(path: &Path) -> bool {
-    let library = clr_profiler_launcher::ProfilerLibrary::new(path, 0_u128);
-    library.is_ok_and(|library| match library.check() {
-        Err(error) => error.to_string().contains("managed assembly"),
-        Ok(()) => false,
-    })
 }
 
 pub(super) fn executable(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
-    if !elf::read(&path)?.is_executable {
+    if !binary::read(&path)?.is_executable {
         return None;
     }
     Some(Fault::new(
@@ -209,179 +157,66 @@ pub(super) fn executable(facts: &Facts) -> Option<Fault> {
 
 pub(super) fn wrong_processor(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
-    let library = elf::read(&path)?;
-    let (here, bits) = (std::env::consts::ARCH, usize::BITS);
-    if library.processor() == here && u32::from(library.bits) == bits {
+    let (theirs, here) = (binary::read(&path)?.machine, &facts.machine);
+    if theirs == *here {
         return None;
     }
     Some(Fault::new(
         "wrong-processor",
         format!(
-            "`{}` is for {} ({} bits), and the program runs on {here} ({bits} bits).",
+            "`{}` is for {} ({} bits), and the program runs on {} ({} bits).",
             named.path.display(),
-            library.processor(),
-            library.bits
+            theirs.processor,
+            theirs.bits,
+            here.processor,
+            here.bits
         ),
         format!(
-            "Set {} to the library that was built for {here}.",
-            named.variable
+            "Set {} to the library that was built for {}.",
+            named.variable, here.processor
         ),
     ))
-}
-
-pub(super) fn wrong_c_library(facts: &Facts) -> Option<Fault> {
-    let (named, path) = readable(facts)?;
-    let library = elf::read(&path)?;
-    let is_musl = is_musl(facts)?;
-    let (theirs, ours) = match (is_musl, library.needs_musl(), library.needs_glibc()) {
-        (true, false, true) => ("glibc", "musl, as in Alpine"),
-        (false, true, _) => ("musl", "glibc"),
-        _ => return None,
-    };
-    Some(Fault::new(
-        "wrong-c-library",
-        format!(
-            "`{}` was linked with {theirs}, and the program runs with {ours}.",
-            named.path.display()
-        ),
-        format!(
-            "Set {} to a library that was built for that C library.",
-            named.variable
-        ),
-    ))
-}
-
-/// Whether the program runs with musl; `None` if it is not known.
-fn is_musl(facts: &Facts) -> Option<bool> {
-    let mappings = facts
-        .process
-        .as_ref()
-        .and_then(|process| process.mappings.as_ref());
-    match mappings {
-        Some(mappings) => {
-            let has = |part: &str| {
-                mappings
-                    .iter()
-                    .any(|path| path.to_string_lossy().contains(part))
-            };
-            match (has("ld-musl-"), has("libc.so.6")) {
-                (true, _) => Some(true),
-                (false, true) => Some(false),
-                _ => None,
-            }
-        }
-        None => match &facts.root {
-            Some(root) => {
-                let has = |folder: &str, start: &str| {
-                    let entries = fs::read_dir(within(root, Path::new(folder)));
-                    entries
-                        .into_iter()
-                        .flatten()
-                        .flatten()
-                        .any(|entry| entry.file_name().to_string_lossy().starts_with(start))
-                };
-                match (has("lib", "ld-musl-"), has("lib64", "ld-linux-")) {
-                    (true, false) => Some(true),
-                    (false, true) => Some(false),
-                    _ => None,
-                }
-            }
-            None => Some(cfg!(target_env = "musl")),
-        },
-    }
-}
-
-pub(super) fn newer_c_library(facts: &Facts) -> Option<Fault> {
-    let (named, path) = readable(facts)?;
-    let (major, minor) = elf::read(&path)?.glibc?;
-    let here = match &facts.root {
-        Some(root) => glibc_in(root)?,
-        None => glibc()?,
-    };
-    if (major, minor) <= here {
-        return None;
-    }
-    Some(Fault::new(
-        "newer-c-library",
-        format!(
-            "`{}` needs glibc {major}.{minor}, and this system has {}.{}.",
-            named.path.display(),
-            here.0,
-            here.1
-        ),
-        "Build the library on a system as old as the oldest on which it runs, or link it for an older glibc.",
-    ))
-}
-
-/// The version of this system's glibc.
-fn glibc() -> Option<(u32, u32)> {
-    let output = Command::new("getconf")
-        .arg("GNU_LIBC_VERSION")
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
-    Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
-}
-
-/// The version of the glibc in a container, which says it in words.
-fn glibc_in(root: &Path) -> Option<(u32, u32)> {
-    let bytes = fs::read(library_in(root, "libc.so.6")?).ok()?;
-    let words = b"release version ";
-    let at = bytes.windows(words.len()).position(|part| part == words)?;
-    let text = bytes.get(at + words.len()..)?;
-    let text = String::from_utf8_lossy(&text[..text.len().min(16)]);
-    let mut numbers = text.split(|text: char| !text.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
-}
-
-/// A library in the usual folders of a container.
-fn library_in(root: &Path, name: &str) -> Option<PathBuf> {
-    let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
-    let folders = ["lib", "lib64", "usr/lib", "usr/lib64", "usr/local/lib"];
-    let plain = folders.iter().map(PathBuf::from);
-    let multi = ["lib", "usr/lib"].map(|folder| Path::new(folder).join(&triple));
-    plain
-        .chain(multi)
-        .map(|folder| within(root, &folder.join(name)))
-        .find(|path| path.is_file())
-}
-
-/// The first library that the loader would not find.
-fn not_found(facts: &Facts, path: &Path) -> Option<String> {
-    let needed = elf::read(path)?.needed;
-    if let Some(root) = &facts.root {
-        let own = facts.variable("LD_LIBRARY_PATH").unwrap_or_default();
-        return needed.into_iter().find(|name| {
-            let mut folders = own.split(':').filter(|folder| !folder.is_empty());
-            let is_own = folders.any(|folder| seen(facts, &Path::new(folder).join(name)).is_file());
-            !is_own && library_in(root, name).is_none()
-        });
-    }
-    let told = loaded(facts, path).err()?.1;
-    needed
-        .into_iter()
-        .find(|name| told.contains(&format!("{name}: cannot open shared object file")))
 }
 
 pub(super) fn missing_dependency(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
-    let name = not_found(facts, &path)?;
+    // A loader that finds everything has places that are not known here.
+    let told = match can_load(facts) {
+        Some(_) => Some(loaded(facts, &path).err()?.1),
+        None => None,
+    };
+    let Missing { name, needed_by } = system::missing(facts, &path, told.as_deref())?;
+    let needed_by = match needed_by == path {
+        true => named.path.clone(),
+        false => outside(facts, &needed_by),
+    };
+    let consequence = match needed_by == named.path {
+        true => String::new(),
+        false => format!(
+            ", and without that `{}` cannot be loaded",
+            named.path.display()
+        ),
+    };
     Some(Fault::new(
         "missing-dependency",
         format!(
-            "`{}` needs the library {name}, which the loader does not find.",
-            named.path.display()
+            "`{}` needs the library {name}, which the loader does not find{consequence}.",
+            needed_by.display()
         ),
-        format!(
-            "Install the package with {name}, or add its folder to LD_LIBRARY_PATH of the program."
-        ),
+        system::provide(&name),
     ))
+}
+
+/// The path in a container of a file below its root.
+fn outside(facts: &Facts, path: &Path) -> PathBuf {
+    let root = facts.root.as_deref();
+    let below = root.and_then(|root| path.strip_prefix(root).ok());
+    below.map_or_else(|| path.to_owned(), |below| Path::new("/").join(below))
 }
 
 pub(super) fn no_class_factory(facts: &Facts) -> Option<Fault> {
     let (named, path) = readable(facts)?;
-    if elf::read(&path)?.exports_class_factory {
+    if binary::read(&path)?.has_class_factory() {
         return None;
     }
     Some(Fault::new(
@@ -392,22 +227,6 @@ pub(super) fn no_class_factory(facts: &Facts) -> Option<Fault> {
         ),
         "Name the library of a profiler; in Rust `register!(MyProfiler);` exports it, from a crate whose crate-type is \
          `cdylib`.",
-    ))
-}
-
-pub(super) fn noexec(facts: &Facts) -> Option<Fault> {
-    let (named, path) = readable(facts)?;
-    let told = loaded(facts, &path).err()?.1;
-    if !told.contains("failed to map segment") {
-        return None;
-    }
-    Some(Fault::new(
-        "noexec",
-        format!(
-            "`{}` is on a file system that is mounted with `noexec`.",
-            named.path.display()
-        ),
-        "Copy the library to another file system, or mount this one without `noexec`.",
     ))
 }
 
@@ -445,6 +264,17 @@ pub(super) fn not_loadable(facts: &Facts) -> Option<Fault> {
              can be loaded at the start.",
         ));
     }
+    // Windows does not say which one.
+    if told.contains("os error 127") {
+        return Some(Fault::new(
+            "undefined-symbol",
+            format!(
+                "`{}` needs a function that no DLL of the name exports from which it is imported.",
+                named.path.display()
+            ),
+            "Give it the versions of the DLLs with which it was built; `dumpbin /imports` lists the functions.",
+        ));
+    }
     let symbol = told
         .split_once("undefined symbol: ")
         .map(|(_, after)| after);
@@ -466,21 +296,28 @@ pub(super) fn not_loadable(facts: &Facts) -> Option<Fault> {
     ))
 }
 
-/// Loads the library in a process of its own. The error says whether that crashed, and its message.
-fn loaded(facts: &Facts, path: &Path) -> Result<(), (bool, String)> {
+/// The class id, if a process of this command can load the library as the program does.
+fn can_load(facts: &Facts) -> Option<&str> {
+    // The loader and the libraries of a container are others, and so are those of another processor.
+    if facts.root.is_some() || facts.machine != Machine::own() {
+        return None;
+    }
     // One that is no class id is a fault of its own.
-    let clsid = facts.variable("CORECLR_PROFILER");
-    let Some(clsid) = clsid.filter(|clsid| clsid.parse::<clr_profiler_launcher::Clsid>().is_ok())
-    else {
+    let clsid = facts.variable("CORECLR_PROFILER")?;
+    clsid
+        .parse::<clr_profiler_launcher::Clsid>()
+        .is_ok()
+        .then_some(clsid)
+}
+
+/// Loads the library in a process of its own. The error says whether that crashed, and its message.
+pub(super) fn loaded(facts: &Facts, path: &Path) -> Result<(), (bool, String)> {
+    let Some(clsid) = can_load(facts) else {
         return Ok(());
     };
     let Ok(own) = std::env::current_exe() else {
         return Ok(());
     };
-    // Its loader and its libraries are others.
-    if facts.root.is_some() {
-        return Ok(());
-    }
     let mut command = Command::new(own);
     command
         .arg("__load")
@@ -488,8 +325,8 @@ fn loaded(facts: &Facts, path: &Path) -> Result<(), (bool, String)> {
         .arg(clsid)
         .stdin(Stdio::null());
     // The loader of the program reads it.
-    if let Some(folders) = facts.variable("LD_LIBRARY_PATH") {
-        command.env("LD_LIBRARY_PATH", folders);
+    if let Some(folders) = facts.variable(system::FOLDERS) {
+        command.env(system::FOLDERS, folders);
     }
     let Ok(output) = command.output() else {
         return Ok(());
@@ -499,8 +336,8 @@ fn loaded(facts: &Facts, path: &Path) -> Result<(), (bool, String)> {
     }
     let told = String::from_utf8_lossy(&output.stderr);
     let told = told.trim().trim_start_matches("error: ").to_owned();
-    match output.status.code() {
-        Some(_) => Err((false, told)),
-        None => Err((true, output.status.to_string())),
+    match system::crash(output.status) {
+        Some(crash) => Err((true, crash)),
+        None => Err((false, told)),
     }
 }

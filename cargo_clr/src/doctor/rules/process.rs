@@ -1,9 +1,13 @@
 //! Faults of the program and its process.
 
 use std::path::Path;
+use std::time::Duration;
+
+use clr_profiler_launcher::Error;
 
 use super::super::Fault;
 use super::super::facts::Facts;
+use super::super::system;
 use super::number;
 use crate::process;
 
@@ -22,28 +26,36 @@ pub(super) fn unreadable(facts: &Facts) -> Option<Fault> {
             "The process {} {whose}, and this user may not see its environment.",
             process.id
         ),
-        "Run this command as the user of the process, or as root.",
+        format!(
+            "Run this command as the user of the process, or as {}.",
+            system::MIGHTIEST
+        ),
     ))
 }
 
 /// The program cannot be started under a profiler at all: NativeAOT, a library, a script.
 pub(super) fn program(facts: &Facts) -> Option<Fault> {
     let message = facts.program.as_ref()?.as_ref().err()?;
-    let (cause, remedy) = match message.split_once(". ") {
-        Some((cause, remedy)) => (format!("{cause}."), remedy.to_owned()),
-        None => (
-            message.clone(),
-            "Give the assembly of the program.".to_owned(),
-        ),
-    };
-    Some(Fault::new("program", cause, remedy))
+    Some(two_sentences(
+        "program",
+        message,
+        "Give the assembly of the program.",
+    ))
+}
+
+/// A message of the launcher, whose last sentences are the remedy.
+fn two_sentences(name: &'static str, message: &str, remedy: &str) -> Fault {
+    match message.split_once(". ") {
+        Some((cause, remedy)) => Fault::new(name, format!("{cause}."), remedy),
+        None => Fault::new(name, message, remedy),
+    }
 }
 
 pub(super) fn no_runtime(facts: &Facts) -> Option<Fault> {
     let process = facts.process.as_ref()?;
     let mappings = process.mappings.as_ref()?;
     let has = |name: &str| mappings.iter().any(|path| process::is_named(path, name));
-    if has("libcoreclr") || has("libclrjit") {
+    if process.has_runtime()? {
         return None;
     }
     let name = process.executable.as_deref().and_then(Path::file_name);
@@ -60,7 +72,17 @@ pub(super) fn no_runtime(facts: &Facts) -> Option<Fault> {
             "Run the program on .NET (CoreCLR).",
         ));
     }
-    if process.socket.is_some() {
+    if cfg!(windows) && has("clr") && has("mscoree") {
+        return Some(Fault::new(
+            "framework",
+            format!(
+                "The process {} runs on .NET Framework, whose variables for profilers begin with COR_.",
+                process.id
+            ),
+            "Set the variables that begin with COR_, or run the program on .NET.",
+        ));
+    }
+    if process.endpoint.is_ok() {
         return Some(Fault::new(
             "native-aot",
             format!(
@@ -84,13 +106,26 @@ pub(super) fn not_loaded(facts: &Facts) -> Option<Fault> {
     if facts.is_loaded() {
         return None;
     }
-    let (_, version) = process::runtime(mappings)?;
-    let version = version.unwrap_or_default();
+    if !process.has_runtime()? {
+        return None;
+    }
+    let version = process::runtime(mappings).and_then(|(_, version)| version);
+    let version = version.map_or_else(String::new, |version| format!(" {version}"));
+    // The start of a process is known in whole seconds.
+    let precision = Duration::from_secs(2);
+    let written =
+        std::fs::metadata(system::seen(facts, &named.path)).and_then(|about| about.modified());
+    let is_late = process
+        .started
+        .is_some_and(|started| written.is_ok_and(|written| written > started + precision));
+    let state = match is_late {
+        true => ": the file was written after the start of the process",
+        false => ", although nothing is wrong from outside now",
+    };
     Some(Fault::new(
         "not-loaded",
         format!(
-            "The runtime {version} of the process {} continues without `{}`, although nothing is wrong from outside \
-             now.",
+            "The runtime{version} of the process {} continues without `{}`{state}.",
             process.id,
             named.path.display()
         ),
@@ -119,31 +154,10 @@ pub(super) fn attach_switched_off(facts: &Facts) -> Option<Fault> {
     ))
 }
 
-/// The socket is in folders that only the process and its relatives see.
-pub(super) fn private_folder(facts: &Facts) -> Option<Fault> {
+/// The endpoint for attaching could not be made, was removed, or cannot be reached.
+pub(super) fn no_endpoint(facts: &Facts) -> Option<Fault> {
     let process = facts.process.as_ref()?;
-    if process.socket.is_some() {
-        return None;
-    }
-    let own = process.own_socket.as_ref()?;
-    Some(Fault::new(
-        "private-temporary-folder",
-        format!(
-            "The process {} has a file system or process ids of its own, as in a container or a service with PrivateTmp: its \
-             socket `{}` cannot be reached from here.",
-            process.id,
-            own.display()
-        ),
-        format!(
-            "Attach from inside: nsenter -m -p -t {} cargo-clr ..., with the command copied there.",
-            process.id
-        ),
-    ))
-}
-
-/// The socket for attaching could not be made, or was removed.
-pub(super) fn no_socket(facts: &Facts) -> Option<Fault> {
-    let process = facts.process.as_ref()?;
+    let error = process.endpoint.as_ref().err()?;
     let switches = [
         "DOTNET_EnableDiagnostics",
         "COMPlus_EnableDiagnostics",
@@ -155,31 +169,24 @@ pub(super) fn no_socket(facts: &Facts) -> Option<Fault> {
             .variable(name)
             .is_some_and(|value| number(value) == Some(0))
     });
-    // Its mappings must show a runtime, or there is another fault.
-    let has_runtime = process::runtime(process.mappings.as_ref()?).is_some();
-    if process.socket.is_some() || is_off || !has_runtime {
+    // Without a runtime, there is another fault.
+    if is_off || !process.has_runtime()? {
         return None;
     }
-    let folder = facts.variable("TMPDIR").unwrap_or("/tmp");
-    let is_usable = std::fs::metadata(folder).is_ok_and(|about| about.is_dir());
-    Some(if is_usable {
-        Fault::new(
-            "no-socket",
+    Some(match error {
+        Error::NoDiagnostics { .. } => system::no_endpoint(facts, process),
+        Error::NoAnswer { .. } => Fault::new(
+            "not-reachable",
             format!(
-                "The process {} has no socket in its temporary folder `{folder}`: the folder was read-only when the \
-                 program began, or was cleaned since.",
+                "The process {} accepts no connection: it is stopped, for example in a debugger.",
                 process.id
             ),
-            "Start the program with TMPDIR set to a folder that it can write to; until then nothing can be attached.",
-        )
-    } else {
-        Fault::new(
-            "no-temporary-folder",
-            format!(
-                "The temporary folder `{folder}` of the process {} does not exist.",
-                process.id
-            ),
-            "Start the program with TMPDIR set to a folder that it can write to; until then nothing can be attached.",
-        )
+            "Resume it; until then nothing can be attached.",
+        ),
+        error => two_sentences(
+            "not-reachable",
+            &error.to_string(),
+            "Start the program again.",
+        ),
     })
 }
