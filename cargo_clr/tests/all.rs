@@ -12,6 +12,7 @@ mod formats;
 // The sampler that needs timers is for Linux on x64.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod limits;
+mod loading;
 mod making;
 // Perf is for Linux.
 #[cfg(target_os = "linux")]
