@@ -38,6 +38,14 @@ pub fn runtimes_where(is_wanted: impl Fn(&Runtime) -> bool) -> Vec<&'static Runt
     wanted
 }
 
+/// Whether it is .NET Core 3.1 for Windows.
+///
+/// That compiles some methods twice in a row: the JIT asks again whether it may inline their callees, or inlines none.
+/// Which methods these are differs.
+pub fn compiles_twice(runtime: &Runtime) -> bool {
+    cfg!(windows) && runtime.major < 5
+}
+
 /// The ways in which the calling test runs a program: one of these, by its name and the seed, or all if
 /// `SCENARIO_RUNTIMES` names runtimes.
 pub fn ways<T: Copy>(all: &[T]) -> Vec<T> {

@@ -152,9 +152,9 @@ impl<T> LeaveCall<'_, T> {
     ///
     /// # Errors
     ///
-    /// If the runtime does not provide it. Runtimes before .NET 5 report wrong bytes for structures of at
-    /// most 16 bytes, unless they are returned in one integer register. There every structure is an
-    /// error, and so is a value whose type is a parameter of a generic type, in code that
+    /// If the runtime does not provide it. Except on Windows x64, runtimes before .NET 5 report wrong bytes
+    /// for structures of at most 16 bytes, unless they are returned in one integer register. There every
+    /// structure is an error, and so is a value whose type is a parameter of a generic type, in code that
     /// instantiations share: it may be a structure.
     pub fn returned(&self) -> Result<Option<ObjectValue<'_>>> {
         self.shape.may_ask_for_returned()?;

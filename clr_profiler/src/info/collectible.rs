@@ -17,7 +17,7 @@ use clr_metadata::ImageLayout;
 use clr_profiler_il::token::MethodDef;
 
 /// The newest interface of .NET Core 3.1.
-const NEWEST_OF_3_1: u8 = 11;
+pub(crate) const NEWEST_OF_3_1: u8 = 11;
 
 /// Whether a module is collectible.
 pub(crate) fn is_collectible(info: &ProfilerInfo, module: ModuleId) -> bool {

@@ -56,7 +56,7 @@ use crate::runtime::handle;
 pub use crate::native::ComObject;
 pub(crate) use crate::runtime::ProfilerInfo;
 pub use code::{CodeRange, IlMapEntry, IlOrigin, IlToNative};
-pub(crate) use collectible::{note_earlier_unloads, note_module};
+pub(crate) use collectible::{NEWEST_OF_3_1, note_earlier_unloads, note_module};
 pub(crate) use depends::{modules_of_class, modules_of_function};
 pub use enumerate::{FunctionEnum, MethodEnum, ModuleEnum, ObjectEnum, ThreadEnum};
 pub use frame::FrameInfo;

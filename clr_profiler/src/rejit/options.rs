@@ -25,7 +25,8 @@ pub enum Inliners {
 pub enum Precompiled {
     /// They are compiled again like all others, and so is the precompiled code that has inlined them. The
     /// runtime does not record precompiled code that has inlined a method of another module, which is
-    /// possible for the few methods that .NET marks for that.
+    /// possible for the few methods that .NET marks for that. On .NET Core 3.1 an attached profiler cannot find all
+    /// precompiled code that has inlined a method.
     #[default]
     Rejit,
     /// Methods of modules that have precompiled code are left alone:

@@ -150,6 +150,12 @@ impl Table {
         }
     }
 
+    /// Whether new IL is requested for this method.
+    pub(super) fn is_wanted(&self, key: MethodKey) -> bool {
+        let row = self.rows.get(&key);
+        row.is_some_and(|row| row.method.is_wanted)
+    }
+
     /// Whether new IL is requested for any method.
     fn any_wanted(&self) -> bool {
         self.rows.values().any(|row| row.method.is_wanted)

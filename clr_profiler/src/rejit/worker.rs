@@ -9,7 +9,7 @@ use crate::error::{Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo4, CorProfilerInfo6, CorProfilerInfo10,
-    ModuleFlags, RejitFlags,
+    ModuleFlags, NEWEST_OF_3_1, RejitFlags,
 };
 use crate::runtime::{ProfilerInfo, lock, wait_while};
 use clr_profiler_il::pattern::MethodPattern;
@@ -330,22 +330,31 @@ impl Shared {
         if self.options.inliners == Inliners::Keep {
             return info.request_rejit(methods);
         }
-        // .NET Core 3.1 crashes when it searches for the inliners of a method whose type is not loaded.
+        if info.version() > NEWEST_OF_3_1 {
+            return Self::request_with_inliners(info, methods);
+        }
+        // .NET Core 3.1 crashes when it searches for the inliners of a method whose type is not loaded: only precompiled
+        // code can have inlined it.
         let (unloaded, loaded): (Vec<MethodKey>, Vec<MethodKey>) = methods
             .iter()
-            .partition(|key| info.version() < 12 && Self::is_unloaded(info, **key));
+            .partition(|key| Self::is_unloaded(info, **key));
         if !loaded.is_empty() {
-            // With callbacks for inliners: one of them may itself be a requested method, for whose IL the
-            // runtime would not ask otherwise.
-            info.request_rejit_with_inliners(
-                RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS,
-                &loaded,
-            )?;
+            Self::request_with_inliners(info, &loaded)?;
         }
-        if !unloaded.is_empty() {
-            Self::request_unloaded(info, unloaded)?;
+        // It also leaves out precompiled inliners. These follow, because only now the methods are no longer inlined.
+        let mut others = self.precompiled_inliners(info, methods);
+        others.extend(unloaded);
+        if others.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        info.request_rejit(&Vec::from_iter(others))
+    }
+
+    /// Requests methods with callbacks for inliners: one of them may itself be a requested method, for whose IL the
+    /// runtime would not ask otherwise.
+    fn request_with_inliners(info: &ProfilerInfo, methods: &[MethodKey]) -> Result<()> {
+        let flags = RejitFlags::BLOCK_INLINING | RejitFlags::INLINING_CALLBACKS;
+        info.request_rejit_with_inliners(flags, methods)
     }
 
     fn is_unloaded(info: &ProfilerInfo, (module, method): MethodKey) -> bool {
@@ -356,19 +365,25 @@ impl Shared {
             .is_some_and(|error| unloaded.contains(&error.hresult()))
     }
 
-    /// Requests methods whose types are not loaded: only precompiled code can have inlined them.
-    fn request_unloaded(info: &ProfilerInfo, mut methods: Vec<MethodKey>) -> Result<()> {
-        let mut inliners = Vec::new();
-        for (module, method) in &methods {
-            // Fails for a module without precompiled code, which has no inliners.
+    /// The methods whose precompiled code has inlined one of these, without those that have new IL themselves.
+    fn precompiled_inliners(
+        &self,
+        info: &ProfilerInfo,
+        methods: &[MethodKey],
+    ) -> BTreeSet<MethodKey> {
+        let mut inliners = BTreeSet::new();
+        if self.options.precompiled == Precompiled::DisableImages {
+            return inliners;
+        }
+        for (module, method) in methods {
+            // Fails for a module without precompiled code, which has no inliners, and in an attached profiler.
             let found = info.ngen_module_methods_inlining_this_method(*module, *module, *method);
             if let Ok(found) = found {
                 inliners.extend(found.methods.flatten());
             }
         }
-        methods.extend(inliners);
-        methods.sort_unstable();
-        methods.dedup();
-        info.request_rejit(&methods)
+        let table = &lock(&self.state).table;
+        inliners.retain(|key| !table.is_wanted(*key));
+        inliners
     }
 }

@@ -144,7 +144,9 @@ fn precompiled(info: &ProfilerInfo) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clr_profiler_tests::Scenario;
+    use std::collections::BTreeSet;
+
+    use clr_profiler_tests::{Scenario, compiles_twice};
 
     use super::Inlines;
 
@@ -154,7 +156,8 @@ mod tests {
             .profiled_by::<Inlines>()
             // Only optimised code is inlined.
             .env("COMPlus_TieredCompilation", "0");
-        scenario.compare(|plain, profiled| {
+        scenario.on_each_runtime(|runtime, profiled| {
+        let plain = scenario.run_plain(runtime);
         let inlined = "CallsFree,! CallsKept,! CallsBoth,CallsBoth,!\n";
         assert_eq!(
             plain.output(),
@@ -171,7 +174,11 @@ mod tests {
             "{}",
             profiled.log
         );
-        let lines: Vec<&str> = profiled.log.lines().collect();
+        let mut lines: Vec<&str> = profiled.log.lines().collect();
+        if compiles_twice(runtime) {
+            let mut asked = BTreeSet::new();
+            lines.retain(|line| !line.contains(" into ") || asked.insert(*line));
+        }
         assert_eq!(
             lines,
             [

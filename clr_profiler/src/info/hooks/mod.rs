@@ -233,8 +233,8 @@ pub trait CorProfilerInfoHooks: Sealed {
     ///
     /// # Structures
     ///
-    /// On .NET Core 3.1 the range of a structure of up to 16 bytes is not the structure, unless that is in
-    /// one integer register: the range is where the runtime saves that register.
+    /// On .NET Core 3.1, except for Windows x64, the range of a structure of up to 16 bytes is not the
+    /// structure, unless that is in one integer register: the range is where the runtime saves that register.
     #[wraps(ICorProfilerInfo3::GetFunctionLeave3Info at "the hook."
         with [ENABLE_FRAME_INFO " for the frame, " ENABLE_FUNCTION_RETVAL " for the value."]
         fails "`CORPROF_E_INCONSISTENT_WITH_FLAGS` unless those hooks are in use.")]

@@ -10,8 +10,11 @@ use crate::info::{CorProfilerInfo2, CorProfilerInfo3};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::signature::TypeSig;
 
-/// The first runtime version that reports the address of returned structures.
-const REPORTS_STRUCT_RETURNS: u16 = 5;
+/// Whether the runtime reports the address of each returned structure: from .NET 5 on. Older ones do so where a structure
+/// is returned in one register, or in memory whose address is: in the calling convention of Windows on x64.
+fn reports_struct_returns(major: u16) -> bool {
+    major >= 5 || cfg!(all(windows, target_arch = "x86_64"))
+}
 
 /// The representation of the arguments and the returned value of a function.
 #[derive(Debug)]
@@ -67,7 +70,7 @@ impl Shape {
             Returned::Nothing
         } else {
             match kind(&signature.return_type)? {
-                Kind::Struct(_) if info.runtime_information()?.major < REPORTS_STRUCT_RETURNS => {
+                Kind::Struct(_) if !reports_struct_returns(info.runtime_information()?.major) => {
                     Returned::Unreadable(
                         "runtimes before .NET 5 report other bytes than those of a returned structure: \
                          hook functions that return none, or use .NET 5 or newer",

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use clr_profiler_tests::{Finished, Runtime, Scenario};
+use clr_profiler_tests::{Finished, Runtime, Scenario, compiles_twice};
 
 use super::{
     CountsCalls, HooksPanic, LooksAtValues, OwnsHooks, PairsCalls, SeesCalls, SeesValues,
@@ -88,8 +88,12 @@ fn assert_counts(runtime: &Runtime, with: &Finished, number: u64) {
     assert_eq!(of("CountPasses"), [300, 160, 0]);
     assert_eq!(of("TailFew"), [1000, 0, 1000]);
     // If the other function's arguments do not fit, a helper of the runtime makes the jump: the
-    // function returns.
-    assert_eq!(of("TailMany"), [1000, 1000, 0]);
+    // function returns. The helper of .NET Core 3.1 for Windows ends the function before.
+    let many = match cfg!(windows) && runtime.major < 5 {
+        true => [1000, 0, 1000],
+        false => [1000, 1000, 0],
+    };
+    assert_eq!(of("TailMany"), many);
     assert_eq!(of("CountFew"), [1000, 1000, 0]);
     assert_eq!(of("CountMany"), [1000, 1000, 0]);
 }
@@ -224,9 +228,12 @@ fn arguments_and_returned_values_have_their_types() {
         .env("COMPlus_TieredCompilation", "0");
     scenario.on_each_runtime(|runtime, profiled| {
         assert_eq!(profiled.output().0, Some(5));
-        let lines: Vec<String> = profiled.log.lines().map(without_padding).collect();
-        // Before .NET 5 runtimes show bytes other than those of a returned structure.
-        let is_refused = runtime.major < 5;
+        let mut lines: Vec<String> = profiled.log.lines().map(without_padding).collect();
+        if compiles_twice(runtime) {
+            lines.retain(|line| !is_of_constructor(line));
+        }
+        // Before .NET 5 runtimes show bytes other than those of a returned structure, unless they are for Windows.
+        let is_refused = runtime.major < 5 && !cfg!(windows);
         let made = lines.iter().find(|line| line.starts_with("leave Made"));
         let made = made.expect("it returns").clone();
         assert_eq!(made.contains("was not called"), is_refused, "{made}");
@@ -307,6 +314,11 @@ const ARGUMENTS: [&str; 5] = [
     "enter Program.Floats(R4(1.0), R8(2.0), R4(3.0), R8(4.0), R4(5.0), R8(6.0), R4(7.0), R8(8.0), R4(9.5), R8(10.5))",
 ];
 
+/// Whether a line is of the constructor of `Calls`, which is inlined unless its caller is compiled twice.
+fn is_of_constructor(line: &str) -> bool {
+    line.split(' ').nth(1).is_some_and(|name| name.starts_with("Counter..ctor"))
+}
+
 /// A line without the four padding bytes of a structure of 32 and 64 bits.
 fn without_padding(line: &str) -> String {
     let Some((start, rest)) = line
@@ -340,9 +352,12 @@ fn hooks_see_calls_arguments_and_returned_values() {
                 ""
             )
         );
-        let lines: Vec<&str> = profiled.log.lines().collect();
-        // .NET Core 3.1 does not show the second register of a returned structure.
-        let made = if runtime.major < 5 {
+        let mut lines: Vec<&str> = profiled.log.lines().collect();
+        if compiles_twice(runtime) {
+            lines.retain(|line| !is_of_constructor(line));
+        }
+        // .NET Core 3.1 does not show the second register of a returned structure; on Windows it is in memory.
+        let made = if runtime.major < 5 && !cfg!(windows) {
             "(6, 0)"
         } else {
             "(6, 7)"

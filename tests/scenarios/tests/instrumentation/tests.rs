@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use clr_profiler_tests::{Finished, Scenario, profilee};
+use clr_profiler_tests::{Finished, Scenario, compiles_twice, profilee};
 
 use super::{Instruments, InstrumentsHelped, InstrumentsLate, RejitsFirst};
 
@@ -193,9 +193,15 @@ fn methods_that_are_changed_at_load_are_inlined() {
             .env("INSTRUMENTED", how)
             // Only optimised code is inlined.
             .env("COMPlus_TieredCompilation", "0");
-        scenario.on_each_runtime(|_, profiled| {
+        scenario.on_each_runtime(|runtime, profiled| {
             let (log, expected) = (&profiled.log, format!("{expected}\n{expected}\n"));
-            assert_eq!(profiled.output(), (Some(8), &*expected, ""), "{log}");
+            let (code, stdout, stderr) = profiled.output();
+            let mut stdout = stdout.to_owned();
+            if compiles_twice(runtime) && how == "small at first use" {
+                // The second compilation has copies, which are changed, too.
+                stdout = stdout.replace("CallsFree;! ", "Free;! ").replace("CallsKept;! ", "Kept;! ");
+            }
+            assert_eq!((code, &*stdout, stderr), (Some(8), &*expected, ""), "{log}");
             let instrumented = with(log, "instrumented  Inlines!Inlines.Program.");
             assert_eq!(
                 instrumented.len(),
