@@ -3,6 +3,9 @@
 mod attaching;
 mod command;
 mod compiled;
+// The keys are signals elsewhere.
+#[cfg(windows)]
+mod console_keys;
 mod cover;
 mod doctor;
 #[cfg(target_os = "linux")]
