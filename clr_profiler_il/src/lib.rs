@@ -149,6 +149,7 @@ pub mod boxing;
 mod code;
 #[cfg(feature = "bodies")]
 pub mod completion;
+pub mod core_library;
 #[cfg(feature = "bodies")]
 pub mod declaration;
 #[cfg(feature = "bodies")]

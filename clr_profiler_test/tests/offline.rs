@@ -181,3 +181,21 @@ fn a_file_that_is_no_assembly() {
         .to_string();
     assert!(error.contains("Cannot read"), "{error}");
 }
+
+#[test]
+fn a_file_for_net_framework_has_mscorlib_as_core_library() {
+    for (facade, is_same) in [("mscorlib", true), ("netstandard", false)] {
+        let file = format!(
+            "{}/../tests/profilees/{facade}/Helped.dll",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let edited = AssemblyFile::open(file).unwrap().edit(|_, cx| {
+            let own = cx.import_type(&format!("[{facade}]System.GC"))?;
+            let of_core = cx.import_type("[System.Private.CoreLib]System.GC")?;
+            assert_eq!(own == of_core, is_same, "{facade}");
+            Ok(())
+        });
+        assert_eq!(edited.refused().count(), 0);
+        assert!(edited.methods().len() > 5);
+    }
+}

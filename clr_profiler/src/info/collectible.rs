@@ -131,13 +131,10 @@ pub(crate) fn note_earlier_unloads(info: &ProfilerInfo) {
 
 /// Whether a method of the core library has code.
 fn has_code(info: &ProfilerInfo, type_name: &str, method: &str) -> Result<bool> {
+    let file = format!("{}.dll", info.core_library());
     for module in info.modules()? {
         let module = module?;
-        if !info
-            .module_info(module)?
-            .name
-            .ends_with("System.Private.CoreLib.dll")
-        {
+        if !info.module_info(module)?.name.ends_with(&file) {
             continue;
         }
         let metadata = info.module_metadata(module)?;

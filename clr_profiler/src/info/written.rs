@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::hot_reload::refuse_hot_reload;
-use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags};
+use super::{CorProfilerInfo, CorProfilerInfo3, ModuleFlags, is_framework};
 use crate::error::Result;
 use crate::ids::ModuleId;
 use crate::metadata::MetadataWriter;
@@ -97,16 +97,4 @@ pub(crate) fn expect(info: &ProfilerInfo) {
 /// The id may be that of another module later.
 pub(crate) fn module_goes(info: &ProfilerInfo, module: ModuleId) {
     lock(&info.extension::<Written>().modules).remove(&module);
-}
-
-/// The first parts of the names of .NET's assemblies.
-const FAMILIES: [&str; 5] = ["System", "Microsoft", "Interop", "mscorlib", "netstandard"];
-
-/// The assembly that the runtime creates for dynamic methods.
-const OF_DYNAMIC_METHODS: &str = "Anonymously Hosted DynamicMethods Assembly";
-
-/// Whether an assembly is part of .NET, or created by it, by its name.
-pub(crate) fn is_framework(assembly: &str) -> bool {
-    let first = assembly.split('.').next().unwrap_or_default();
-    FAMILIES.contains(&first) || assembly == OF_DYNAMIC_METHODS
 }

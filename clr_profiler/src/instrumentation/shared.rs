@@ -52,9 +52,6 @@ fn is_in_loop(error: &Error) -> bool {
     reason == Some(NotInstrumentable::MayBeInLoop)
 }
 
-/// The assembly that has the root of all types.
-const CORE_LIBRARY: &str = "System.Private.CoreLib";
-
 pub(super) type Request = dyn Fn(Vec<MethodKey>) + Send + Sync;
 
 /// The intervals at which the thread looks whether the helper is loaded: the first one, and the longest one.
@@ -241,9 +238,9 @@ impl Shared {
         // The initialiser of a module that the program builds does not run.
         let loads_helpers = !is_loaded && !is_dynamic;
         let loads_helpers = loads_helpers
-            && found
-                .iter()
-                .any(|(_, rules)| description.refers_to_helper(rules, assembly == CORE_LIBRARY));
+            && found.iter().any(|(_, rules)| {
+                description.refers_to_helper(rules, assembly == info.core_library())
+            });
         let at_load = description.at_load;
         let timing = match at_load.filter(|_| !self.is_attached && !is_dynamic) {
             Some(most) if found.len() <= most => Timing::Load,
@@ -405,7 +402,9 @@ impl Shared {
             state,
             problem,
             conflict: self.conflict(state, &rules),
-            ways: self.description.ways(&rules, assembly == CORE_LIBRARY),
+            ways: self
+                .description
+                .ways(&rules, assembly == self.info.core_library()),
             assembly,
         };
         report(&outcome, result.as_ref().ok());

@@ -5,15 +5,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::helper::{Declared, FoundMethods, find_methods, signature_text};
-use super::import::{ALIAS, CORE_LIBRARIES};
 use super::lookup::assembly_name;
-use super::module_metadata::CORE_LIBRARY;
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::runtime::ProfilerInfo;
 use clr_metadata::rows::{AssemblyRefRow, ExportedTypeRow};
 use clr_metadata::{Assembly, Bundle, Metadata};
+use clr_profiler_il::core_library;
 use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
 
@@ -106,6 +105,8 @@ pub(crate) fn mistake(method: &MethodSymbol) -> Option<Error> {
 
 /// The files of assemblies by their names in lower case.
 pub(super) struct Files {
+    /// The name of the runtime's core library.
+    core_library: &'static str,
     loaded: HashMap<String, PathBuf>,
     folders: Vec<PathBuf>,
     read: HashMap<String, Option<Vec<u8>>>,
@@ -124,10 +125,12 @@ impl Files {
             }
         }
         let own = PathBuf::from(info.module_info(module)?.name);
-        let core = loaded.get(&CORE_LIBRARY.to_lowercase());
+        let core_library = info.core_library();
+        let core = loaded.get(&core_library.to_lowercase());
         let folders = core.into_iter().chain([&own]);
         let folders = folders.filter_map(|file| Some(file.parent()?.to_owned()));
         Ok(Self {
+            core_library,
             folders: folders.collect(),
             loaded,
             read: HashMap::new(),
@@ -156,7 +159,7 @@ impl Files {
 
     /// A file of a single-file application, whose core library is none.
     fn in_bundle(&mut self, assembly: &str) -> Option<Vec<u8>> {
-        let core = self.loaded.get(&CORE_LIBRARY.to_lowercase())?;
+        let core = self.loaded.get(&self.core_library.to_lowercase())?;
         if core.is_file() {
             return None;
         }
@@ -183,8 +186,9 @@ impl Files {
         class: &str,
         look: impl Fn(&Assembly<'_>, TypeDef, &str) -> R,
     ) -> Option<R> {
+        let core = self.core_library;
         let mut assembly = match assembly {
-            ALIAS => CORE_LIBRARY.to_owned(),
+            core_library::ALIAS => core.to_owned(),
             named => named.to_owned(),
         };
         for _ in 0..FORWARDS_LIMIT {
@@ -194,9 +198,7 @@ impl Files {
             }
             assembly = match forward(&file.metadata, class) {
                 Some(next) => next,
-                None if CORE_LIBRARIES.contains(&&*assembly) && assembly != CORE_LIBRARY => {
-                    CORE_LIBRARY.to_owned()
-                }
+                None if core_library::has_name(&assembly) && assembly != core => core.to_owned(),
                 None => return None,
             };
         }
@@ -210,8 +212,9 @@ impl Files {
         if class.contains('<') {
             return None;
         }
+        let core = self.core_library;
         let mut assembly = match assembly {
-            ALIAS => Cow::Borrowed(CORE_LIBRARY),
+            core_library::ALIAS => Cow::Borrowed(core),
             named => Cow::Borrowed(named),
         };
         for _ in 0..FORWARDS_LIMIT {
@@ -222,8 +225,8 @@ impl Files {
             match forward(&file.metadata, class) {
                 Some(next) => assembly = Cow::Owned(next),
                 // A type that is newer than the facade is found in the assembly that defines it.
-                None if CORE_LIBRARIES.contains(&&*assembly) && assembly != CORE_LIBRARY => {
-                    assembly = Cow::Borrowed(CORE_LIBRARY);
+                None if core_library::has_name(&assembly) && assembly != core => {
+                    assembly = Cow::Borrowed(core);
                 }
                 None => return Some(format!("there is no type {class} in {assembly}")),
             }

@@ -1,26 +1,17 @@
 //! [`ModuleNames`]: how a module refers to the types and members of symbols.
 
+use super::identity;
 use super::lookup::{Lookup, NotFound, outermost};
-use super::module_metadata::{CORE_LIBRARY, ModuleMetadata};
+use super::module_metadata::ModuleMetadata;
 use crate::error::{Error, OptionalExt, Result};
 use crate::info::CorProfilerInfo;
 use crate::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblyVersion, Encoded, MetadataAssemblyEmit,
     MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
-use clr_profiler_il::attributes::AssemblyFlags;
+use clr_profiler_il::core_library;
 use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
-
-/// The names of the core library: it is the same under each.
-pub(super) const CORE_LIBRARIES: [&str; 4] = [
-    "System.Runtime",
-    "netstandard",
-    "mscorlib",
-    "System.Private.CoreLib",
-];
-/// The name that stands for any of them.
-pub(super) const ALIAS: &str = "corelib";
 
 /// The tokens of the symbols that were resolved in one module.
 #[derive(Default)]
@@ -57,6 +48,8 @@ impl Tokens {
 /// The assembly of a module and those that it refers to.
 struct Assemblies {
     own: Option<String>,
+    /// The core library of the runtime.
+    core: &'static str,
     references: Vec<(String, Token)>,
 }
 
@@ -74,7 +67,7 @@ impl Assemblies {
 
     /// Refuses references in the core library.
     fn may_refer_to(&self, name: &str) -> Result<()> {
-        if self.is_own(CORE_LIBRARY) {
+        if self.is_own(self.core) {
             return Err(Error::other(format!(
                 "the core library cannot refer to {name}: use its own types"
             )));
@@ -95,6 +88,7 @@ impl ModuleNames<'_, '_> {
             Some(known) => known,
             unknown => unknown.insert(Assemblies {
                 own: self.module_metadata.own_assembly()?,
+                core: self.module_metadata.info().core_library(),
                 references: self.module_metadata.assembly_refs()?,
             }),
         })
@@ -102,12 +96,18 @@ impl ModuleNames<'_, '_> {
 
     /// Lets the module refer to an assembly by its name, even if it is not known to exist.
     pub(super) fn assume(&mut self, assembly: &str) -> Result<()> {
+        let full = identity::parsed(assembly)?;
+        let name = full.as_ref().map_or(assembly, |full| &full.name);
         let assemblies = self.assemblies()?;
-        if assemblies.is_own(assembly) || assemblies.reference(assembly).is_some() {
+        if assemblies.is_own(name) || assemblies.reference(name).is_some() {
             return Ok(());
         }
-        assemblies.may_refer_to(assembly)?;
-        self.new_reference(assembly).map(|_| ())
+        assemblies.may_refer_to(name)?;
+        let defined = match &full {
+            Some(full) => self.define_reference(full),
+            None => self.new_reference(name),
+        };
+        defined.map(|_| ())
     }
 
     /// The scope in which this module finds a type of the core library, under any of its names.
@@ -118,7 +118,8 @@ impl ModuleNames<'_, '_> {
         let metadata = self.module_metadata.metadata();
         let lookup = Lookup::of(self.module_metadata.info());
         let assemblies = self.assemblies()?;
-        let all = CORE_LIBRARIES.into_iter();
+        let core = assemblies.core;
+        let all = core_library::NAMES.into_iter();
         let mut references: Vec<(&str, Token)> = all
             .filter_map(|name| Some((name, assemblies.reference(name)?)))
             .collect();
@@ -143,30 +144,33 @@ impl ModuleNames<'_, '_> {
                 Err(NotFound::Missing(problem)) => missing = missing.or(Some(problem)),
             }
         }
-        match (lookup.find_type(CORE_LIBRARY, path), unknown) {
-            (Ok(()), _) => match self.assemblies()?.reference(CORE_LIBRARY) {
+        match (lookup.find_type(core, path), unknown) {
+            (Ok(()), _) => match self.assemblies()?.reference(core) {
                 Some(token) => Ok(ResolutionScope::Assembly(token)),
-                None => self.new_reference(CORE_LIBRARY),
+                None => self.new_reference(core),
             },
             (_, Some(token)) => Ok(ResolutionScope::Assembly(token)),
             (Err(NotFound::Missing(problem)), None) => {
                 Err(Error::other(missing.unwrap_or(problem)))
             }
-            (Err(NotFound::Unknown), None) => self.new_reference(CORE_LIBRARIES[0]),
+            // The facade, because few programs for .NET refer to the core library itself.
+            (Err(NotFound::Unknown), None) if core == core_library::PRIVATE => {
+                self.new_reference(core_library::NAMES[0])
+            }
+            (Err(NotFound::Unknown), None) => self.new_reference(core),
         }
     }
 
-    /// A reference by the name alone, which any version satisfies.
+    /// A reference that the loaded assembly of this name satisfies, or any one.
     fn new_reference(&mut self, assembly: &str) -> Result<ResolutionScope> {
-        let token = self
-            .module_metadata
-            .writer()?
-            .define_assembly_ref(&AssemblyRefProps {
-                name: assembly.to_owned(),
-                ..AssemblyRefProps::default()
-            })?;
-        let token = Token::from(token);
-        let reference = (assembly.to_owned(), token);
+        let reference = identity::reference_to(self.module_metadata.info(), assembly)?;
+        self.define_reference(&reference)
+    }
+
+    fn define_reference(&mut self, reference: &AssemblyRefProps) -> Result<ResolutionScope> {
+        let writer = self.module_metadata.writer()?;
+        let token = Token::from(writer.define_assembly_ref(reference)?);
+        let reference = (reference.name.clone(), token);
         self.assemblies()?.references.push(reference);
         Ok(ResolutionScope::Assembly(token))
     }
@@ -196,17 +200,7 @@ impl ModuleNames<'_, '_> {
         }
         assemblies.may_refer_to(name)?;
         let writer = info.module_metadata_for_writing(module)?;
-        let token = writer.define_assembly_ref(&AssemblyRefProps {
-            name: name.clone(),
-            version: assembly.version.clone(),
-            public_key_or_token: assembly.public_key.clone(),
-            // The flag for a full public key if there is one, and no others.
-            flags: match assembly.public_key.is_empty() {
-                true => AssemblyFlags::empty(),
-                false => AssemblyFlags::PUBLIC_KEY,
-            },
-            ..AssemblyRefProps::default()
-        })?;
+        let token = writer.define_assembly_ref(&identity::of(assembly))?;
         assemblies.references.push((name.clone(), token.into()));
         Ok(())
     }
@@ -240,12 +234,12 @@ impl Emitter for ModuleNames<'_, '_> {
 
     fn resolution_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
         let assemblies = self.assemblies()?;
-        let is_core = assembly == ALIAS || CORE_LIBRARIES.contains(&assembly);
-        if assemblies.is_own(assembly) || (is_core && assemblies.is_own(CORE_LIBRARY)) {
+        let is_core = assembly == core_library::ALIAS || core_library::has_name(assembly);
+        if assemblies.is_own(assembly) || (is_core && assemblies.is_own(assemblies.core)) {
             return Ok(ResolutionScope::Module);
         }
         // A symbol with the core library's own name may name a type that no facade forwards.
-        if is_core && assembly != CORE_LIBRARY {
+        if is_core && assembly != assemblies.core {
             return self.core_scope(assembly, path);
         }
         if let Some(token) = assemblies.reference(assembly) {

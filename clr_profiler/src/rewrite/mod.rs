@@ -17,6 +17,7 @@ mod declared;
 mod error;
 mod guard;
 mod helper;
+mod identity;
 mod import;
 mod layout;
 mod lookup;

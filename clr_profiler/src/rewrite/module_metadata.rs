@@ -16,9 +16,6 @@ use clr_profiler_il::token::{
     TypeToken,
 };
 
-/// The assembly that defines the core types of the runtime.
-pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
-
 /// The metadata of a module. It is opened for writing only when something is added, because the runtime is
 /// slower with a module from then on.
 pub(super) struct ModuleMetadata<'info> {
@@ -190,7 +187,7 @@ impl Tables for ModuleMetadata<'_> {
     fn is_core_library(&self) -> bool {
         *self.is_core_library.get_or_init(|| {
             let own = self.own_assembly().ok().flatten();
-            own.is_some_and(|own| own == CORE_LIBRARY)
+            own.is_some_and(|own| own == self.info.core_library())
         })
     }
 

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::costs::Costs;
 use super::detaches;
@@ -59,6 +59,8 @@ struct Runtime {
     extensions: Extensions,
     /// The profilers that run as one.
     members: Members,
+    /// Whether the runtime is that of .NET Framework, once it was asked.
+    is_net_framework: OnceLock<bool>,
 }
 
 const OPEN: u8 = 0;
@@ -201,6 +203,7 @@ impl ProfilerInfo {
             costs: Costs::default(),
             extensions: Extensions::default(),
             members: Members::default(),
+            is_net_framework: OnceLock::new(),
         };
         Ok(Self(Arc::new(runtime), MemberIndex::NONE))
     }
@@ -290,14 +293,22 @@ impl ProfilerInfo {
         let events = self.with_events_of_others(events);
         self.0.requested.store(events.bits(), Ordering::Relaxed);
         let unknown = match self.version() {
-            0..9 => EventMask::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS,
-            _ => EventMask::empty(),
+            9.. if !self.is_net_framework().unwrap_or(false) => EventMask::empty(),
+            _ => EventMask::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS,
         };
         events | (EventMask::OF_LIBRARY - unknown)
     }
 
     /// Whether the runtime is that of .NET Framework.
-    pub(crate) fn is_framework(&self) -> Result<bool> {
+    pub(crate) fn is_net_framework(&self) -> Result<bool> {
+        if let Some(known) = self.0.is_net_framework.get() {
+            return Ok(*known);
+        }
+        let is_net_framework = self.ask_for_kind()?;
+        Ok(*self.0.is_net_framework.get_or_init(|| is_net_framework))
+    }
+
+    fn ask_for_kind(&self) -> Result<bool> {
         const CALL: &str = "ICorProfilerInfo3::GetRuntimeInformation";
         // A runtime with an older interface cannot be .NET (Core).
         if self.0.version < 3 {

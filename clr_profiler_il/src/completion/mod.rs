@@ -8,6 +8,7 @@ mod tests;
 
 use crate::attributes::MethodImplAttributes;
 use crate::body::MethodBody;
+use crate::core_library;
 use crate::instruction::Operand;
 use crate::messages::messages;
 use crate::opcode::Opcode;
@@ -15,12 +16,8 @@ use crate::signature::{MethodSig, TokenNames, TypeSig};
 use crate::symbol::{MethodSymbol, Reference, Resolver, TypeSymbol};
 use crate::token::{TypeDef, TypeRef, TypeToken};
 
-/// The assemblies through which programs refer to types of the core library.
-const CORE: [&str; 6] = [
-    "System.Runtime",
-    "System.Private.CoreLib",
-    "mscorlib",
-    "netstandard",
+/// Further assemblies through which programs refer to the tasks of the core library.
+const OF_TASKS: [&str; 2] = [
     "System.Threading.Tasks",
     "System.Threading.Tasks.Extensions",
 ];
@@ -198,7 +195,9 @@ fn core_name<F: CompletionContext>(
         TypeToken::Def(class) if method.is_core_library() => Some(method.type_def_name(class)?),
         TypeToken::Ref(class) => {
             let named = method.type_ref_name(class)?;
-            let of_core = named.filter(|(assembly, _)| CORE.contains(&assembly.as_str()));
+            let of_core = named.filter(|(assembly, _)| {
+                core_library::has_name(assembly) || OF_TASKS.contains(&assembly.as_str())
+            });
             of_core.map(|(_, name)| name)
         }
         TypeToken::Def(_) | TypeToken::Spec(_) => None,

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::error::Error;
 
 use super::{Emitter, ResolutionScope};
+use crate::core_library::ALIAS;
 use crate::lexer::TextError;
 use crate::messages::messages;
 use crate::signature::{
@@ -56,9 +57,6 @@ impl From<SignatureError> for ImportError {
         Self::Signature(error)
     }
 }
-
-/// The name of the core library in symbols, under whichever name a module refers to it.
-const CORE_LIBRARY: &str = "corelib";
 
 /// The tokens that were resolved for one module.
 #[derive(Debug, Default)]
@@ -248,7 +246,7 @@ impl<'a, E: Emitter> Importer<'a, E> {
             return Ok(token);
         }
         if let Some((_, name)) = read.primitive_names() {
-            return self.named_type(&format!("[{CORE_LIBRARY}]{name}"));
+            return self.named_type(&format!("[{ALIAS}]{name}"));
         }
         let blob = blob(TypeSpecSig { type_sig: read }.to_bytes())?;
         if let Some(token) = self.tokens.type_specs.get(&blob) {

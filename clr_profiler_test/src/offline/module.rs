@@ -6,23 +6,13 @@ use std::collections::HashMap;
 use clr_metadata::rows::{AssemblyRefRow, MemberRefRow, TypeRefRow};
 use clr_metadata::{Metadata, MethodDefOrRef};
 use clr_profiler::{Error, Result};
+use clr_profiler_il::core_library::{self, ALIAS, MSCORLIB, PRIVATE};
 use clr_profiler_il::metadata::{Emitter, Member, ResolutionScope, Tables};
 use clr_profiler_il::token::{
     AssemblyRef, FieldDef, MemberRef, MethodDef, MethodSpec, StandAloneSig, Token, TokenTable,
     TypeDef, TypeRef, TypeSpec, TypeToken,
 };
 
-/// The names of the core library: it is the same under each.
-const CORE_LIBRARIES: [&str; 4] = [
-    "System.Runtime",
-    "netstandard",
-    "mscorlib",
-    "System.Private.CoreLib",
-];
-/// The assembly that defines the core types.
-const CORE_LIBRARY: &str = "System.Private.CoreLib";
-/// The name that stands for any of them.
-const ALIAS: &str = "corelib";
 /// The table number of user strings, and an offset in that heap after the end of any.
 const USER_STRINGS: u32 = 0x7080_0000;
 
@@ -120,8 +110,22 @@ impl<'a> Module<'a> {
         Some(self.metadata.string(row.name).ok()?.to_owned())
     }
 
-    /// Lets the module refer to an assembly, even if it is not known to exist.
+    /// The core library of the runtime that the file is for. A file that refers to `mscorlib` alone is one for .NET Framework: one
+    /// for .NET also refers to a facade.
+    fn core_library(&self) -> &'static str {
+        let refers_to = |name: &str| self.reference(name).is_some();
+        let mut others = core_library::NAMES.into_iter();
+        let is_of_framework = (self.is_own(MSCORLIB) || refers_to(MSCORLIB))
+            && !others.any(|name| name != MSCORLIB && refers_to(name));
+        match is_of_framework {
+            true => MSCORLIB,
+            false => PRIVATE,
+        }
+    }
+
+    /// Lets the module refer to an assembly, even if it is not known to exist; by its simple or its full name.
     pub(super) fn assume(&self, assembly: &str) -> Result<Token> {
+        let assembly = assembly.split(',').next().unwrap_or(assembly).trim();
         match self.reference(assembly) {
             Some(token) => Ok(token),
             None => self.add(
@@ -158,7 +162,7 @@ impl<'a> Module<'a> {
     /// The reference to the core library through which the module uses a type, otherwise the first one.
     fn core_scope(&self, path: &str) -> Result<Token> {
         let outermost = path.split('/').next().unwrap_or(path);
-        let references: Vec<Token> = CORE_LIBRARIES
+        let references: Vec<Token> = core_library::NAMES
             .iter()
             .filter_map(|name| self.reference(name))
             .collect();
@@ -174,7 +178,7 @@ impl<'a> Module<'a> {
         }
         references
             .first()
-            .map_or_else(|| self.assume(CORE_LIBRARIES[0]), |token| Ok(*token))
+            .map_or_else(|| self.assume(core_library::NAMES[0]), |token| Ok(*token))
     }
 }
 
@@ -315,7 +319,7 @@ impl Tables for Module<'_> {
     }
 
     fn is_core_library(&self) -> bool {
-        self.is_own(CORE_LIBRARY)
+        self.is_own(self.core_library())
     }
 }
 
@@ -323,11 +327,11 @@ impl Emitter for &Module<'_> {
     type Error = Error;
 
     fn resolution_scope(&mut self, assembly: &str, path: &str) -> Result<ResolutionScope> {
-        let is_core = assembly == ALIAS || CORE_LIBRARIES.contains(&assembly);
+        let is_core = assembly == ALIAS || core_library::has_name(assembly);
         if self.is_own(assembly) || (is_core && self.is_core_library()) {
             return Ok(ResolutionScope::Module);
         }
-        if is_core && assembly != CORE_LIBRARY {
+        if is_core && assembly != self.core_library() {
             return self.core_scope(path).map(ResolutionScope::Assembly);
         }
         if let Some(token) = self.reference(assembly) {

@@ -24,7 +24,6 @@ mod moments;
 pub(crate) mod output;
 mod pace;
 pub mod private;
-mod program;
 mod requests;
 pub mod rewriting;
 mod session;
@@ -32,6 +31,7 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod signals;
 
+pub use clr_profiler::info::is_framework;
 pub use event_file::EventFile;
 #[cfg(feature = "profilers")]
 pub(crate) use methods::read_methods;
@@ -39,7 +39,6 @@ pub use methods::{methods, methods_from_environment, methods_or_all};
 pub use moments::{Moment, Report, When};
 pub use output::{Output, path_from_environment};
 pub use pace::Pace;
-pub use program::is_framework;
 pub use requests::Requests;
 pub use session::{Session, Tool};
 pub use settings::Settings;

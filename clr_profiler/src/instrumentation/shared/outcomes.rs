@@ -1,6 +1,6 @@
 //! The outcomes of methods, with their names.
 
-use super::{CORE_LIBRARY, Shared};
+use super::Shared;
 use crate::error::Error;
 use crate::info::CorProfilerInfo;
 use crate::instrumentation::outcome::{
@@ -66,7 +66,7 @@ impl Shared {
 
     /// The ways of a method to its patches.
     fn ways(&self, row: &RowOutcome) -> Vec<PatchWay> {
-        let is_core = row.assembly == CORE_LIBRARY;
+        let is_core = row.assembly == self.info.core_library();
         self.description.ways(&row.rules, is_core)
     }
 

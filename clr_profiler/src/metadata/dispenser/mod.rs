@@ -43,7 +43,7 @@ impl ProfilerInfo {
     #[doc(alias = "MetaDataGetDispenser")]
     pub fn metadata_dispenser(&self) -> Result<Dispenser> {
         const CALL: &str = "MetaDataGetDispenser";
-        let is_framework = self.is_framework()?;
+        let is_framework = self.is_net_framework()?;
         // Held while its address is used: the runtime may release the profiler.
         let native = self.native::<sys::ICorProfilerInfo>(CALL, CallKind::GcTriggers)?;
         // One of its functions: vtables can be created at run time, but code is in the library.

@@ -11,7 +11,6 @@ use super::bind::{PatchMethod, state_problem};
 use super::code::{self, OfCalls};
 use super::file::{self, PatchClass};
 use super::slots::OfClass;
-use super::target::CORE_LIBRARY;
 use super::{slots, target, usage};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
@@ -21,6 +20,7 @@ use crate::rewrite::{HelperAssembly, RewriteContext};
 use crate::runtime::ProfilerInfo;
 use clr_metadata::Assembly;
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::core_library;
 use clr_profiler_il::pattern::MethodPatterns;
 use clr_profiler_il::signature::TypeSig;
 use clr_profiler_il::token::MethodDef;
@@ -91,14 +91,15 @@ struct Part {
 }
 
 impl Part {
-    /// Whether methods of the core library may be patched themselves.
+    /// Whether methods of the core library may be patched themselves. Those of .NET Framework's are not, because several
+    /// application domains share their code.
     fn is_of_core(&self) -> bool {
         let mut patterns = self.patterns.patterns().iter();
         self.callees.is_none()
             && patterns.any(|pattern| {
                 pattern.assembly().is_some()
                     && !pattern.is_exclusion()
-                    && pattern.matches_assembly(CORE_LIBRARY)
+                    && pattern.matches_assembly(core_library::PRIVATE)
             })
     }
 }
@@ -358,8 +359,9 @@ impl Group for Parts {
             return Ok(());
         };
         let target = target::of_method(info, module, method, None)?;
-        if target::assembly(info, module)? == CORE_LIBRARY {
-            slots::check(&target.name, &part.methods, part.is_of_core())?;
+        let core = info.core_library();
+        if target::assembly(info, module)? == core {
+            slots::check(core, &target.name, &part.methods, part.is_of_core())?;
         }
         // Unknown base types are decided upon when the method is compiled.
         let is_base =
@@ -397,7 +399,7 @@ impl Group for Parts {
             return Ok(());
         }
         let assembly = target::assembly(cx.info(), cx.module())?;
-        let is_core = assembly == CORE_LIBRARY;
+        let is_core = assembly == cx.info().core_library();
         let mut classes: Vec<OfClass<'_>> = Vec::new();
         for part in methods {
             let Some(helper) = &part.helper else {

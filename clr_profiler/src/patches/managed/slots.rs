@@ -9,6 +9,7 @@ use super::bind::{PatchMethod, PatchType};
 use crate::error::{Error, Result};
 use crate::rewrite::{HelperAssembly, ReentrancyGuard, RewriteContext};
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::core_library;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::signature::{MethodSig, TypeSig};
 
@@ -62,10 +63,22 @@ fn guard() -> Result<&'static ReentrancyGuard> {
 }
 
 /// Why patches cannot be called by a method of the core library.
-pub(super) fn check(target: &str, methods: &[PatchMethod], has_slots: bool) -> Result<()> {
+pub(super) fn check(
+    core: &str,
+    target: &str,
+    methods: &[PatchMethod],
+    has_slots: bool,
+) -> Result<()> {
+    // The address of a patch is that of one application domain.
+    if core == core_library::MSCORLIB {
+        return Err(Error::other(format!(
+            "{target} is a method of mscorlib, whose code all application domains of .NET Framework share, while each of them \
+             loads patches of its own: patch its calls in the program, by ManagedPatches::calls"
+        )));
+    }
     if !has_slots {
         return Err(Error::other(format!(
-            "{target} is a method of the core library, which a pattern has to name: `System.Private.CoreLib!` before the type"
+            "{target} is a method of the core library, which a pattern has to name: `{core}!` before the type"
         )));
     }
     let parameters = methods.iter().flat_map(|patch| {

@@ -202,9 +202,6 @@ pub(super) fn of_method(
     })
 }
 
-/// The assembly that has the root of all types.
-pub(super) const CORE_LIBRARY: &str = "System.Private.CoreLib";
-
 /// The name of a module's assembly.
 pub(super) fn assembly(info: &ProfilerInfo, module: ModuleId) -> Result<String> {
     Ok(Types::of(info, module)?.own)

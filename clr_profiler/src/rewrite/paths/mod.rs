@@ -9,6 +9,7 @@ use crate::info::CorProfilerInfo;
 use crate::metadata::{Metadata, MetadataImport, nested_names};
 use clr_profiler_il::attributes::MemberAccess;
 use clr_profiler_il::body::MethodBody;
+use clr_profiler_il::core_library;
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::Label;
 use clr_profiler_il::signature::TypeSig;
@@ -16,8 +17,6 @@ use clr_profiler_il::symbol::{FieldSymbol, MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::{AssemblyRef, TypeRef, TypeToken};
 use std::sync::Arc;
 
-use super::import::{ALIAS, CORE_LIBRARIES};
-use super::module_metadata::CORE_LIBRARY;
 use types::{Facts, KnownTypes, Member, Named, Names, Type, named};
 
 /// The number of base types after which hostile metadata is suspected.
@@ -389,9 +388,8 @@ impl Reader<'_, '_> {
             Type::Plain(_) | Type::Other => Ok(()),
             Type::Vector(element) => self.refer_to(element),
             Type::Named(named) => {
-                let is_core = named.assembly == ALIAS
-                    || named.assembly == CORE_LIBRARY
-                    || CORE_LIBRARIES.contains(&&*named.assembly);
+                let is_core = named.assembly == core_library::ALIAS
+                    || core_library::has_name(&named.assembly);
                 if !is_core {
                     self.cx.assume_loadable(&named.assembly)?;
                 }
@@ -429,6 +427,16 @@ impl Reader<'_, '_> {
         })
     }
 
+    /// A class of the core library.
+    fn core(&self, path: &str) -> Named {
+        Named {
+            assembly: self.cx.info().core_library().to_owned(),
+            path: path.to_owned(),
+            is_value: false,
+            arguments: Vec::new(),
+        }
+    }
+
     /// A member of the type of the value, of a base type, or of an interface of an interface.
     fn find(&mut self, what: &str, is_it: impl Fn(&Member) -> bool) -> Result<Found> {
         self.find_of(what, |member, _| is_it(member))
@@ -438,9 +446,9 @@ impl Reader<'_, '_> {
     fn find_of(&mut self, what: &str, is_it: impl Fn(&Member, &[Type]) -> bool) -> Result<Found> {
         let start = match &self.at {
             Type::Named(named) => named.clone(),
-            Type::Plain(TypeSig::String) => core("System.String"),
-            Type::Plain(TypeSig::Object) => core("System.Object"),
-            Type::Vector(_) => core("System.Array"),
+            Type::Plain(TypeSig::String) => self.core("System.String"),
+            Type::Plain(TypeSig::Object) => self.core("System.Object"),
+            Type::Vector(_) => self.core("System.Array"),
             _ => {
                 return Err(Error::other(format!(
                     "{} has no known members",
@@ -535,15 +543,6 @@ impl Reader<'_, '_> {
 
 fn is_nullary(member: &Member) -> bool {
     member.parameters.as_ref().is_some_and(Vec::is_empty)
-}
-
-fn core(path: &str) -> Named {
-    Named {
-        assembly: CORE_LIBRARY.to_owned(),
-        path: path.to_owned(),
-        is_value: false,
-        arguments: Vec::new(),
-    }
 }
 
 fn owner(of: &Named) -> TypeSymbol {

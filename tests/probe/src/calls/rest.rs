@@ -85,6 +85,7 @@ impl CallHooksWithInfo for Hooks {
 pub fn calls() -> Vec<Call> {
     let mut calls = calls! {
         Asks ProfilerInfo::version = |at| used(Ok(at.info.version()));
+        Asks ProfilerInfo::core_library = |at| used(Ok(at.info.core_library()));
         Asks ProfilerInfo::as_raw = |at| used(Ok(at.info.as_raw()));
         Asks ProfilerInfo::method = |at| used(at.info.method(FunctionId::pick(at)?));
         Asks ProfilerInfo::overhead = |at| used(Ok(at.info.overhead()));
