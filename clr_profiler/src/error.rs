@@ -368,7 +368,13 @@ hints! {
 
 fn first_runtime_with(info: u8) -> &'static str {
     match info {
-        0..=9 => "any .NET Core since 2.1",
+        0..=3 => "any .NET Core since 2.1, or .NET Framework 4.0 or newer",
+        4 => "any .NET Core since 2.1, or .NET Framework 4.5 or newer",
+        5 => "any .NET Core since 2.1, or .NET Framework 4.5.2 or newer",
+        6 => "any .NET Core since 2.1, or .NET Framework 4.6 or newer",
+        7 => "any .NET Core since 2.1, or .NET Framework 4.6.1 or newer",
+        8 => "any .NET Core since 2.1, or .NET Framework 4.7.2 or newer",
+        9 => "any .NET Core since 2.1",
         10 => ".NET Core 3.0 or newer",
         11 => ".NET Core 3.1 or newer",
         12 => ".NET 5 or newer",

@@ -4,7 +4,7 @@ mod rules;
 
 use clr_profiler_sys as sys;
 
-pub(crate) use rules::{Loaded, names, problem_at_start, problem_with_change, unknown_to};
+pub(crate) use rules::{Loaded, Target, names, problem_at_start, problem_with_change, unknown_to};
 
 /// Shifts a flag of `COR_PRF_HIGH_MONITOR` to the upper half of the mask.
 const fn high(flag: u32) -> u64 {
@@ -143,6 +143,12 @@ impl EventMask {
     pub(crate) const OF_LIBRARY: Self = Self::MONITOR_MODULE_LOADS
         .union(Self::MONITOR_THREADS)
         .union(Self::HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS);
+
+    /// The flags without which changed methods do not run as a whole on .NET Framework: precompiled code of any module may have
+    /// copies of them, and code that is marked as transparent must not call inserted code.
+    #[cfg(feature = "rewrite")]
+    pub(crate) const OF_REWRITING_ON_FRAMEWORK: Self =
+        Self::DISABLE_ALL_NGEN_IMAGES.union(Self::DISABLE_TRANSPARENCY_CHECKS_UNDER_FULL_TRUST);
 
     /// The mask of the lower 32 bits, native type `COR_PRF_MONITOR`.
     #[must_use]

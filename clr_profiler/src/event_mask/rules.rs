@@ -15,6 +15,27 @@ pub(crate) struct Loaded {
     pub(crate) as_notification: bool,
 }
 
+/// A kind of runtime, with the version on which rules depend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    /// .NET Framework.
+    Framework,
+    /// .NET or .NET Core of this major version; .NET Core 3.1 and older report 4.
+    Core(u16),
+}
+
+/// The flags that a profiler can have after an attach to .NET Framework, by its documentation.
+const ALLOWED_AFTER_ATTACH_TO_FRAMEWORK: EventMask = EventMask::MONITOR_THREADS
+    .union(EventMask::MONITOR_MODULE_LOADS)
+    .union(EventMask::MONITOR_ASSEMBLY_LOADS)
+    .union(EventMask::MONITOR_APPDOMAIN_LOADS)
+    .union(EventMask::ENABLE_STACK_SNAPSHOT)
+    .union(EventMask::MONITOR_GC)
+    .union(EventMask::MONITOR_SUSPENDS)
+    .union(EventMask::MONITOR_CLASS_LOADS)
+    .union(EventMask::MONITOR_JIT_COMPILATION)
+    .union(EventMask::HIGH_IN_MEMORY_SYMBOLS_UPDATED);
+
 /// Flags that are mutable from .NET 10 on, also after an attach; .NET 9.0.7 refuses them.
 const MUTABLE_SINCE_10: EventMask =
     EventMask::DISABLE_INLINING.union(EventMask::DISABLE_OPTIMIZATIONS);
@@ -26,29 +47,30 @@ const ALLOWED_FOR_NOTIFICATION: EventMask = EventMask::from_halves(
 );
 
 /// The flags that only `initialize` can set.
-fn immutable(runtime_major: u16) -> EventMask {
+fn immutable(target: Target) -> EventMask {
     let newest = EventMask::from_halves(
         sys::COR_PRF_MONITOR_IMMUTABLE,
         sys::COR_PRF_HIGH_MONITOR_IMMUTABLE,
     );
-    if runtime_major >= 10 {
-        newest
-    } else {
-        newest | MUTABLE_SINCE_10
+    match target {
+        Target::Framework => newest | MUTABLE_SINCE_10 | EventMask::ENABLE_REJIT,
+        Target::Core(10..) => newest,
+        Target::Core(_) => newest | MUTABLE_SINCE_10,
     }
 }
 
 /// The flags that an attached profiler can have.
-fn allowed_after_attach(runtime_major: u16) -> EventMask {
+fn allowed_after_attach(target: Target) -> EventMask {
     let newest = EventMask::from_halves(
         sys::COR_PRF_ALLOWABLE_AFTER_ATTACH,
         sys::COR_PRF_HIGH_ALLOWABLE_AFTER_ATTACH,
     );
-    match runtime_major {
-        10.. => newest,
-        5.. => newest - MUTABLE_SINCE_10,
+    match target {
+        Target::Framework => ALLOWED_AFTER_ATTACH_TO_FRAMEWORK,
+        Target::Core(10..) => newest,
+        Target::Core(5..) => newest - MUTABLE_SINCE_10,
         // .NET Core 3.1, which has no EventPipe for profilers, reports 4.
-        _ => newest - MUTABLE_SINCE_10 - EventMask::HIGH_MONITOR_EVENT_PIPE,
+        Target::Core(_) => newest - MUTABLE_SINCE_10 - EventMask::HIGH_MONITOR_EVENT_PIPE,
     }
 }
 
@@ -56,7 +78,7 @@ fn allowed_after_attach(runtime_major: u16) -> EventMask {
 pub(crate) fn problem_at_start(
     events: EventMask,
     loaded: Loaded,
-    runtime_major: u16,
+    target: Target,
 ) -> Option<String> {
     let wrong = events - ALLOWED_FOR_NOTIFICATION;
     if loaded.as_notification && !wrong.is_empty() {
@@ -66,14 +88,24 @@ pub(crate) fn problem_at_start(
             names(wrong)
         ));
     }
-    let wrong = events - allowed_after_attach(runtime_major);
-    let is_wrong = loaded.by_attach && !wrong.is_empty();
-    is_wrong.then(|| {
-        format!(
-            "a profiler that is attached to a running program cannot have {}; load it at start-up, \
+    let wrong = events - allowed_after_attach(target);
+    if loaded.by_attach && !wrong.is_empty() {
+        return Some(format!(
+            "a profiler that is attached to a running program{} cannot have {}; load it at start-up, \
              or remove them from its `Setup`",
+            match target {
+                Target::Framework => " of .NET Framework",
+                Target::Core(_) => "",
+            },
             names(wrong)
-        )
+        ));
+    }
+    let is_half = target == Target::Framework
+        && events.contains(EventMask::ENABLE_REJIT)
+        && !events.contains(EventMask::DISABLE_ALL_NGEN_IMAGES);
+    is_half.then(|| {
+        "on .NET Framework, ENABLE_REJIT needs DISABLE_ALL_NGEN_IMAGES; add it to the `Setup`"
+            .to_owned()
     })
 }
 
@@ -82,12 +114,12 @@ pub(crate) fn problem_with_change(
     before: EventMask,
     after: EventMask,
     loaded: Loaded,
-    runtime_major: u16,
+    target: Target,
 ) -> Option<String> {
     let changed = before ^ after;
-    let wrong = changed & immutable(runtime_major);
+    let wrong = changed & immutable(target);
     if wrong.is_empty() {
-        return problem_at_start(changed & after, loaded, runtime_major);
+        return problem_at_start(changed & after, loaded, target);
     }
     Some(format!(
         "only `initialize` can change {}; set or remove them in its `Setup`",
@@ -145,7 +177,8 @@ mod tests {
     fn immutable_flags_are_named_by_version() {
         let before = EventMask::MONITOR_GC;
         let after = before | EventMask::DISABLE_INLINING | EventMask::MONITOR_CODE_TRANSITIONS;
-        let problem = |major| problem_with_change(before, after, AT_STARTUP, major).unwrap();
+        let problem =
+            |major| problem_with_change(before, after, AT_STARTUP, Target::Core(major)).unwrap();
         for major in [8, 9] {
             let text = problem(major);
             assert!(
@@ -160,31 +193,86 @@ mod tests {
     fn what_stays_as_it_is_may_be_immutable() {
         let before = EventMask::MONITOR_CODE_TRANSITIONS;
         let after = before | EventMask::MONITOR_GC;
-        assert_eq!(problem_with_change(before, after, AT_STARTUP, 8), None);
-        let taken = problem_with_change(after, EventMask::empty(), AT_STARTUP, 8);
+        assert_eq!(
+            problem_with_change(before, after, AT_STARTUP, Target::Core(8)),
+            None
+        );
+        let taken = problem_with_change(after, EventMask::empty(), AT_STARTUP, Target::Core(8));
         assert!(taken.unwrap().contains("MONITOR_CODE_TRANSITIONS"));
     }
 
     #[test]
     fn attached_profilers_get_less() {
         let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::ENABLE_OBJECT_ALLOCATED;
-        assert_eq!(problem_at_start(events, AT_STARTUP, 8), None);
-        let problem = problem_at_start(events, BY_ATTACH, 8).unwrap();
+        assert_eq!(problem_at_start(events, AT_STARTUP, Target::Core(8)), None);
+        let problem = problem_at_start(events, BY_ATTACH, Target::Core(8)).unwrap();
         assert!(
             problem.contains("cannot have ENABLE_OBJECT_ALLOCATED;"),
             "{problem}"
         );
         let optimizations = EventMask::DISABLE_OPTIMIZATIONS;
         for major in [8, 9] {
-            assert!(problem_at_start(optimizations, BY_ATTACH, major).is_some());
+            assert!(problem_at_start(optimizations, BY_ATTACH, Target::Core(major)).is_some());
         }
-        assert_eq!(problem_at_start(optimizations, BY_ATTACH, 10), None);
+        assert_eq!(
+            problem_at_start(optimizations, BY_ATTACH, Target::Core(10)),
+            None
+        );
         let pipes = EventMask::HIGH_MONITOR_EVENT_PIPE;
-        assert!(problem_at_start(pipes, BY_ATTACH, 4).is_some());
-        assert_eq!(problem_at_start(pipes, BY_ATTACH, 5), None);
+        assert!(problem_at_start(pipes, BY_ATTACH, Target::Core(4)).is_some());
+        assert_eq!(problem_at_start(pipes, BY_ATTACH, Target::Core(5)), None);
         // After the start, too, but only for new flags.
-        let later = problem_with_change(events, events | EventMask::MONITOR_CCW, BY_ATTACH, 8);
+        let later = problem_with_change(
+            events,
+            events | EventMask::MONITOR_CCW,
+            BY_ATTACH,
+            Target::Core(8),
+        );
         assert!(later.unwrap().contains("cannot have MONITOR_CCW;"));
+    }
+
+    #[test]
+    fn a_profiler_of_net_framework_gets_less_after_an_attach() {
+        let framework = Target::Framework;
+        let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::MONITOR_GC;
+        assert_eq!(problem_at_start(events, BY_ATTACH, framework), None);
+        for flag in [
+            EventMask::ENABLE_REJIT,
+            EventMask::MONITOR_EXCEPTIONS,
+            EventMask::HIGH_BASIC_GC,
+        ] {
+            let problem = problem_at_start(events | flag, BY_ATTACH, framework).unwrap();
+            let expected = format!(
+                "attached to a running program of .NET Framework cannot have {};",
+                names(flag)
+            );
+            assert!(problem.contains(&expected), "{problem}");
+            assert_eq!(
+                problem_at_start(events | flag, BY_ATTACH, Target::Core(4)),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn rejit_on_net_framework_is_for_programs_without_precompiled_images() {
+        let events = EventMask::ENABLE_REJIT | EventMask::MONITOR_JIT_COMPILATION;
+        let problem = problem_at_start(events, AT_STARTUP, Target::Framework).unwrap();
+        assert!(
+            problem.contains("needs DISABLE_ALL_NGEN_IMAGES"),
+            "{problem}"
+        );
+        assert_eq!(problem_at_start(events, AT_STARTUP, Target::Core(8)), None);
+        let both = events | EventMask::DISABLE_ALL_NGEN_IMAGES;
+        assert_eq!(problem_at_start(both, AT_STARTUP, Target::Framework), None);
+        // It cannot be switched off later, as it can elsewhere.
+        let later = problem_with_change(
+            both,
+            both - EventMask::ENABLE_REJIT,
+            AT_STARTUP,
+            Target::Framework,
+        );
+        assert!(later.unwrap().contains("change ENABLE_REJIT;"));
     }
 
     #[test]
@@ -205,9 +293,12 @@ mod tests {
     #[test]
     fn notification_profilers_change_nothing() {
         let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::ENABLE_REJIT;
-        let problem = problem_at_start(events, AS_NOTIFICATION, 8).unwrap();
+        let problem = problem_at_start(events, AS_NOTIFICATION, Target::Core(8)).unwrap();
         assert!(problem.contains("cannot have ENABLE_REJIT;"), "{problem}");
         let events = EventMask::MONITOR_JIT_COMPILATION | EventMask::HIGH_BASIC_GC;
-        assert_eq!(problem_at_start(events, AS_NOTIFICATION, 8), None);
+        assert_eq!(
+            problem_at_start(events, AS_NOTIFICATION, Target::Core(8)),
+            None
+        );
     }
 }

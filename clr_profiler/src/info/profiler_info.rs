@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::method::Method;
 use super::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo5};
 use crate::error::{Error, Hresult, Result};
-use crate::event_mask::{EventMask, problem_at_start, problem_with_change, unknown_to};
+use crate::event_mask::{EventMask, Target, problem_at_start, problem_with_change, unknown_to};
 use crate::ids::FunctionId;
 use crate::lifetimes::seen;
 use crate::native::CallContext;
@@ -48,6 +48,11 @@ impl ProfilerInfo {
 
     /// Sets the profiler's events by the newest call that the runtime has.
     pub(crate) fn set_events(&self, events: EventMask) -> Result<()> {
+        // .NET Framework has no tiers, and no flag for them.
+        let events = match self.is_net_framework()? {
+            true => events - EventMask::HIGH_DISABLE_TIERED_COMPILATION,
+            false => events,
+        };
         if self.version() < 5 && events.high() == 0 {
             self.set_event_mask(events)
         } else {
@@ -64,11 +69,14 @@ impl ProfilerInfo {
 
     /// The problem with these events, if any: the profiler cannot have them, or can no longer change them.
     pub(crate) fn problem_with_events(&self, events: EventMask) -> Result<Option<String>> {
-        let major = self.runtime_major()?;
+        let target = match self.is_net_framework()? {
+            true => Target::Framework,
+            false => Target::Core(self.runtime_major()?),
+        };
         Ok(if self.has_started() {
-            problem_with_change(self.events()?, events, self.loaded(), major)
+            problem_with_change(self.events()?, events, self.loaded(), target)
         } else {
-            problem_at_start(events, self.loaded(), major)
+            problem_at_start(events, self.loaded(), target)
         })
     }
 

@@ -7,6 +7,7 @@ use super::Instrumentation;
 use super::shared::Shared;
 use super::table::{Begun, Selected};
 use crate::error::{Error, Hresult, Result};
+use crate::event_mask::EventMask;
 use crate::events::CallbackSet;
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::info::function_control::FunctionControl;
@@ -71,6 +72,15 @@ impl Component for Instrumentation {
             }
         }
         let is_attached = info.loaded().by_attach;
+        if info.is_net_framework()? && !is_attached {
+            if self.description.deferral.is_some() {
+                return Err(Error::rule(
+                    "Instrumentation::defer",
+                    "methods that wait are changed when they are compiled for the next tier, and .NET Framework has no tiers",
+                ));
+            }
+            setup.add_events(EventMask::OF_REWRITING_ON_FRAMEWORK);
+        }
         let shared = Arc::new(Shared {
             info: info.clone(),
             description: self.description.clone(),

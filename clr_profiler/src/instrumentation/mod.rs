@@ -414,7 +414,8 @@ impl Instrumentation {
     /// [may be in the loop](clr_profiler_il::edit::NotInstrumentable::MayBeInLoop) while it is compiled. A method that is compiled once, such as
     /// each without tiers, keeps its IL. Methods that ReJIT changes, and those of modules that the program builds at run time, do not wait.
     ///
-    /// Attaching fails together with [`at_module_load`](Self::at_module_load) or [`switchable`](Self::switchable).
+    /// Attaching fails together with [`at_module_load`](Self::at_module_load) or [`switchable`](Self::switchable), and on .NET Framework,
+    /// which has no tiers.
     ///
     /// ```
     /// use std::sync::Arc;

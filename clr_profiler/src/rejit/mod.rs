@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::error::{Error, Hresult, Result};
+use crate::event_mask::EventMask;
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::info::function_control::FunctionControl;
 use crate::info::{CorProfilerInfo2, expect};
@@ -241,12 +242,30 @@ impl Component for Rejit {
     fn attach(&self, info: &ProfilerInfo, setup: &mut Setup) -> Result<()> {
         const CALL: &str = "Rejit::new";
         let options = self.shared.options;
+        let is_net_framework = info.is_net_framework()?;
+        if is_net_framework && info.loaded().by_attach {
+            return Err(Error::rule_with_code(
+                CALL,
+                "a profiler that is attached to a program of .NET Framework cannot change methods: load it at start-up",
+                Hresult::CORPROF_E_UNSUPPORTED_FOR_ATTACHING_PROFILER,
+            ));
+        }
+        if is_net_framework && options.inliners == Inliners::Follow {
+            return Err(Error::rule(
+                CALL,
+                "`Inliners::Follow` needs .NET Core 3.0 or newer; on .NET Framework choose `Inliners::Keep`, and keep the JIT \
+                 from inlining the methods: return `false` from `jit_inlining`, or add DISABLE_INLINING",
+            ));
+        }
         let needs = match options.inliners {
             Inliners::Follow => 10,
             Inliners::Keep => 4,
         };
         info.check_version(CALL, needs)?;
         setup.add_events(options.events());
+        if is_net_framework {
+            setup.add_events(EventMask::OF_REWRITING_ON_FRAMEWORK);
+        }
         expect(info);
         let stops = StopsWhenDropped(Arc::clone(&self.shared));
         let worker = Worker::start(info, "rejit", {

@@ -7,7 +7,8 @@ use crate::event_mask::EventMask;
 #[non_exhaustive]
 pub enum Inliners {
     /// They are compiled again, with a call instead of the inlined code, and get their first code back as
-    /// soon as no method has new IL (.NET Core 3.0 and newer).
+    /// soon as no method has new IL (.NET Core 3.0 and newer; .NET Framework has no such call, and the component is refused
+    /// there).
     ///
     /// One thread can inline a method at the moment in which another thread requests its ReJIT. .NET Core 3.1
     /// can then hang, and both it and .NET 8 can crash, while they handle that. If you request many methods
@@ -35,7 +36,7 @@ pub enum Precompiled {
     /// No precompiled code is used in the whole program, which makes its start take two to three
     /// times as long. Not for a profiler that is attached to a running program.
     ///
-    /// Sets [`DISABLE_ALL_NGEN_IMAGES`](EventMask::DISABLE_ALL_NGEN_IMAGES).
+    /// Sets [`DISABLE_ALL_NGEN_IMAGES`](EventMask::DISABLE_ALL_NGEN_IMAGES). On .NET Framework, each `Rejit` does.
     DisableImages,
 }
 
