@@ -10,6 +10,7 @@ use std::thread::{self, ThreadId};
 
 use super::RewriteError;
 use super::access::Access;
+use super::helper::HelperProgress;
 use super::import::Tokens;
 use super::lookup::LoadedModules;
 use super::subject::unnamed;
@@ -49,6 +50,8 @@ pub(super) struct Module {
     pub(super) made: Cache<Token, Option<Arc<str>>>,
     /// The numbers of a type's parameters that are constrained to reference types.
     pub(super) references: Cache<TypeDef, Arc<[u32]>>,
+    /// On .NET Framework, the module's progress in loading helpers, by the identities of these.
+    pub(super) helpers: Mutex<Vec<(usize, &'static HelperProgress)>>,
 }
 
 /// One method.
@@ -152,6 +155,18 @@ impl RewriteStore {
                 thread_panicked(message);
             }
         }
+    }
+
+    /// The progress of all modules in loading a helper, on .NET Framework.
+    pub(super) fn progress_of_modules(&self, helper: usize) -> Vec<&'static HelperProgress> {
+        let modules: Vec<Arc<Module>> = lock(&self.modules).values().cloned().collect();
+        let mut all = Vec::new();
+        for module in modules {
+            let helpers = lock(&module.helpers);
+            let of_helper = helpers.iter().filter(|(of, _)| *of == helper);
+            all.extend(of_helper.map(|(_, progress)| *progress));
+        }
+        all
     }
 
     fn forget(&self, module: ModuleId) {

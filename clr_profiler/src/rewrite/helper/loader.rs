@@ -1,7 +1,7 @@
 //! The code that loads a helper: before other code of a module runs, or at the beginning of a method.
 
 use super::progress::Progress;
-use super::{HelperAssembly, Source};
+use super::{HelperAssembly, Source, framework};
 use crate::error::{Error, OptionalExt, Result};
 use crate::ids::ModuleId;
 use crate::info::{BodyMemory, CorProfilerInfo};
@@ -38,6 +38,32 @@ fn of_core_library() -> Error {
     )
 }
 
+/// A helper that a module loads.
+struct Loading<'a> {
+    helper: &'a HelperAssembly,
+    /// Loads the helper alone, and pushes its assembly.
+    assembly: Fragment,
+    /// The numbers that the code writes.
+    progress: &'static Progress,
+}
+
+impl<'a> Loading<'a> {
+    fn of(helper: &'a HelperAssembly, info: &ProfilerInfo, module: ModuleId) -> Result<Self> {
+        let is_net_framework = info.is_net_framework()?;
+        Ok(Self {
+            helper,
+            assembly: match is_net_framework {
+                true => assembly_by_name(helper)?,
+                false => assembly_of(helper)?,
+            },
+            progress: match is_net_framework {
+                true => framework::begin(helper, info, module)?,
+                false => helper.progress,
+            },
+        })
+    }
+}
+
 /// Inserts code into a method that loads the helper, unless other code has tried that before.
 pub(super) fn load_in_method(
     helper: &HelperAssembly,
@@ -48,7 +74,8 @@ pub(super) fn load_in_method(
     if cx.module_metadata.is_core_library() && !helper.has_slots() {
         return Err(of_core_library());
     }
-    let load = load(helper, &assembly_of(helper)?, Attempts::One, body, cx)?;
+    let (info, module) = (cx.info(), cx.module());
+    let load = load(&Loading::of(helper, info, module)?, Attempts::One, body, cx)?;
     body.prologue(&load).map_err(Error::from)
 }
 
@@ -67,10 +94,10 @@ pub(super) fn load_into(
     info: &ProfilerInfo,
     module: ModuleId,
 ) -> Result<()> {
-    let assembly = assembly_of(helper)?;
     if ModuleMetadata::open(info, module)?.is_core_library() {
         return Err(of_core_library());
     }
+    let loading = Loading::of(helper, info, module)?;
     const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
     let no_type = || Error::other("row 1 is no row");
@@ -85,7 +112,7 @@ pub(super) fn load_into(
         Some(initializer) => {
             let before = info.il_function_body(module, initializer)?;
             let subject = Subject::new(info, module, initializer)?;
-            let bytes = with_load(&subject, &before, helper, &assembly)?;
+            let bytes = with_load(&subject, &before, &loading)?;
             info.set_il_function_body(module, initializer, &bytes)?;
             reserve(initializer);
             Ok(())
@@ -101,7 +128,7 @@ pub(super) fn load_into(
                 implementation: MethodImplAttributes::empty(),
             };
             let planned = Subject::planned(info, module, props)?;
-            let bytes = with_load(&planned, &EMPTY, helper, &assembly)?;
+            let bytes = with_load(&planned, &EMPTY, &loading)?;
             let memory = BodyMemory::of(info, module, &bytes)?;
             // The initialiser is defined last: it cannot be removed, and a module whose initialiser has no
             // body cannot run.
@@ -116,17 +143,12 @@ pub(super) fn load_into(
 }
 
 /// The body of the module's initialiser, with the code before the original code.
-fn with_load(
-    subject: &Subject<'_>,
-    before: &[u8],
-    helper: &HelperAssembly,
-    assembly: &Fragment,
-) -> Result<Vec<u8>> {
+fn with_load(subject: &Subject<'_>, before: &[u8], loading: &Loading<'_>) -> Result<Vec<u8>> {
     let cached = store(subject.info).module(subject.module);
     let mut memory = Memory::default();
     memory.body.decode_into(before).map_err(Error::other)?;
     let new = edited(subject, &cached, &mut memory, before, |body, cx| {
-        let load = load(helper, assembly, Attempts::EachModule, body, cx)?;
+        let load = load(loading, Attempts::EachModule, body, cx)?;
         body.prologue(&load).map_err(Error::from)
     })?;
     Ok(new.bytes)
@@ -179,15 +201,35 @@ fn assembly_of(helper: &HelperAssembly) -> Result<Fragment> {
     Ok(code)
 }
 
+/// The same on .NET Framework, where references find an assembly that is found by its name.
+fn assembly_by_name(helper: &HelperAssembly) -> Result<Fragment> {
+    if let Source::Memory(_) = helper.source {
+        return Err(Error::other(format!(
+            "references of .NET Framework do not find the helper assembly {} in memory: put its file into the folder of the \
+             program, or the assembly into the global assembly cache, and use HelperAssembly::open",
+            helper.props.name
+        )));
+    }
+    let load = format!("class {ASSEMBLY} (string)");
+    let mut code = Fragment::new();
+    code.ldstr(&framework::full_name(&helper.props))
+        .call(MethodSymbol::new(ASSEMBLY, "Load", &load));
+    Ok(code)
+}
+
 /// Code that loads the helper and all that it refers to, and records the progress. A failure must not keep
 /// the program from running.
 fn load(
-    helper: &HelperAssembly,
-    assembly: &Fragment,
+    loading: &Loading<'_>,
     attempts: Attempts,
     body: &mut MethodBody,
     cx: &mut RewriteContext<'_>,
 ) -> Result<Fragment> {
+    let Loading {
+        helper,
+        assembly,
+        progress,
+    } = loading;
     const MODULE: &str = "[corelib]System.Reflection.Module";
     const TYPE_REFS: i32 = 0x0100_0000;
     let manifest = format!("instance class {MODULE} ()");
@@ -200,11 +242,7 @@ fn load(
     let fill = helper.slots.fill(module, handle, body)?;
     // `type_refs` is a count of metadata rows: 24 bits.
     let last = TYPE_REFS.saturating_add_unsigned(helper.type_refs);
-    let [step, done] = [
-        helper.progress.step_address(),
-        helper.progress.done_address(),
-    ]
-    .map(address);
+    let [step, done] = [progress.step_address(), progress.done_address()].map(address);
 
     let mut code = Fragment::new();
     let skip = code.label();
@@ -238,7 +276,7 @@ fn load(
         code.pop();
         // Another module may succeed.
         if attempts == Attempts::One {
-            let failed = address(helper.progress.failure_address());
+            let failed = address(progress.failure_address());
             code.append(&failed).ldc_i4(1).volatile().stind_i4();
         }
     })

@@ -1,6 +1,8 @@
 //! [`HelperAssembly`]: managed code of the profiler.
 
 mod component;
+mod framework;
+mod key;
 mod loader;
 mod progress;
 mod slots;
@@ -21,6 +23,7 @@ use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::token::TokenTable;
 
 pub use component::HelperLoader;
+pub(super) use progress::Progress as HelperProgress;
 use progress::{Progress, Step};
 use slots::Slots;
 pub(super) use symbols::{Declared, FoundMethods, find_methods, signature_text};
@@ -289,6 +292,10 @@ impl HelperAssembly {
     /// assemblies are loaded, too. If that fails at run time, the program continues, and
     /// [`check`](Self::check) returns the error.
     ///
+    /// On .NET Framework, the code calls `Assembly.Load` with the full name of the helper: as references do there, it finds a file in
+    /// the folder of the program, or an assembly in the global assembly cache. Each module needs the call, because each
+    /// application domain loads a helper of its own.
+    ///
     /// From then on, the initialiser itself cannot be rewritten
     /// ([`LoadsHelper`](crate::il::edit::NotInstrumentable::LoadsHelper)): it runs before the helper is
     /// loaded.
@@ -298,8 +305,9 @@ impl HelperAssembly {
     ///
     /// # Errors
     ///
-    /// That the module is the core library; a path that is not Unicode; an error of the metadata or the
-    /// runtime.
+    /// That the module is the core library; a path that is not Unicode; on .NET Framework, a helper in memory, a module whose code
+    /// several application domains share, and a module with a strong name if the helper has none; an error of the metadata or
+    /// the runtime.
     pub fn load_into(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         loader::load_into(self, info, module).inspect_err(|error| self.progress.failed(error))
     }
@@ -325,13 +333,33 @@ impl HelperAssembly {
     /// each type that the helper refers to was found. That is so when the methods of a module with that code
     /// are compiled.
     ///
+    /// On .NET Framework, this is about the module that has come furthest: each application domain loads the helper itself, and
+    /// [`RewriteContext::refer_to`] checks the module alone.
+    ///
     /// # Errors
     ///
     /// That the code has not run, that the runtime has not loaded the file, or which type it has not found:
     /// the helper may have been built for a newer framework.
     pub fn check(&self, info: &ProfilerInfo) -> Result<()> {
+        let progress = match info.is_net_framework()? {
+            true => framework::furthest(self, info),
+            false => self.progress,
+        };
+        self.told(info, progress)
+    }
+
+    /// Whether code of a module can call the helper.
+    fn check_in(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        let progress = match info.is_net_framework()? {
+            true => framework::of_module(self, info, module),
+            false => self.progress,
+        };
+        self.told(info, progress)
+    }
+
+    fn told(&self, info: &ProfilerInfo, progress: &Progress) -> Result<()> {
         let name = &self.props.name;
-        Err(Error::other(match self.progress.step() {
+        Err(Error::other(match progress.step() {
             Step::Done => return Ok(()),
             Step::NotBegun => match self.progress.error() {
                 Some(error) => format!("no code has loaded the helper assembly {name}: {error}"),
@@ -340,6 +368,11 @@ impl HelperAssembly {
                      code into a module, where it runs before all else"
                 ),
             },
+            Step::Loading if info.is_net_framework()? => format!(
+                "the runtime has not loaded {}: .NET Framework finds it only in the folder of the program or in the global \
+                 assembly cache",
+                framework::full_name(&self.props)
+            ),
             Step::Loading => format!(
                 "the runtime has not loaded the helper assembly {name}: it refuses {:?}, or is at it",
                 self.source
@@ -397,7 +430,7 @@ impl RewriteContext<'_> {
     /// version of an assembly of this name, or is part of the core library, which cannot refer to others; an
     /// error of the metadata.
     pub fn refer_to(&mut self, helper: &HelperAssembly) -> Result<()> {
-        helper.check(self.info())?;
+        helper.check_in(self.info(), self.module())?;
         self.importing(|importer| importer.emitter().refer_to(&helper.props))
     }
 
@@ -407,9 +440,14 @@ impl RewriteContext<'_> {
     /// Otherwise, symbols that name such an assembly are refused. If the runtime does not find it, the
     /// program gets a `FileNotFoundException` when a method that names the assembly is compiled.
     ///
+    /// .NET Framework finds assemblies of the global assembly cache by their full name alone. Pass that instead of the simple
+    /// name: `System.Core, Version=4.0.0.0, Culture=neutral, PublicKeyToken=b77a5c561934e089`. Symbols have the simple
+    /// name in each case, and assemblies that are loaded need no full name.
+    ///
     /// # Errors
     ///
-    /// That the module is part of the core library, which cannot refer to others; an error of the metadata.
+    /// That the module is part of the core library, which cannot refer to others; a mistake in a full name; on .NET Framework,
+    /// the simple name of an assembly of its own that is not loaded; an error of the metadata.
     ///
     /// ```
     /// # use clr_profiler::prelude::*;

@@ -9,7 +9,7 @@ use clr_profiler_il::token::{Token, TypeRef};
 /// Four numbers that inserted code writes, on threads of the program, and an error. They live as long as the process, as
 /// that code may.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(in crate::rewrite) struct Progress {
     step: AtomicU32,
     is_done: AtomicU32,
     /// Whether the runtime has loaded it from memory, which it does only once.
@@ -50,6 +50,11 @@ impl Progress {
             0 => Step::NotBegun,
             token => TypeRef::try_from(Token::new(token)).map_or(Step::Loading, Step::Resolving),
         }
+    }
+
+    /// A number that differs between helpers.
+    pub(super) fn identity(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// Records that the code could not be put into a module.
