@@ -44,8 +44,18 @@ pub struct Launch {
 const DIAGNOSTICS: &str = "CLR_PROFILER_DIAGNOSTICS";
 
 /// The runtime reads the settings of the profiler with the first of these prefixes (.NET Core 3.1
-/// to .NET 10 read no other); the second is that of its other settings and may be added ...
-const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
+/// to .NET 10 read no other); the second is that of its other settings and may be added, the third that of .NET Framework ...
+const PREFIXES: &[&str] = match cfg!(windows) {
+    true => &["CORECLR", "DOTNET", "COR"],
+    false => &["CORECLR", "DOTNET"],
+};
+
+/// The prefixes of the variables that load the profiler. The second is that of .NET Framework, which the program, or one that it
+/// starts, may run on.
+const LOADING: &[&str] = match cfg!(windows) {
+    true => &["CORECLR", "COR"],
+    false => &["CORECLR"],
+};
 
 /// ... and these names. An inherited one would take precedence over ours, or load another profiler.
 const SETTINGS: [&str; 13] = [
@@ -183,7 +193,8 @@ impl Launch {
     /// Its environment is that of this process with the changes made here, with
     /// `CORECLR_ENABLE_PROFILING`, `CORECLR_PROFILER` and `CORECLR_PROFILER_PATH` set, without
     /// any other setting that chooses a profiler, with `CORECLR_ENABLE_NOTIFICATION_PROFILERS` and
-    /// `CORECLR_NOTIFICATION_PROFILERS` where there are such profilers, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
+    /// `CORECLR_NOTIFICATION_PROFILERS` where there are such profilers, on Windows with the variables of .NET Framework
+    /// (`COR_PROFILER` and so on) for the profiler, too, and with `CLR_PROFILER_DIAGNOSTICS=stderr`
     /// unless that variable is set already (to `off` or a file): a profiler made with
     /// `clr_profiler` reports there why it could not start.
     ///
@@ -266,9 +277,11 @@ impl Launch {
         }
         if let Some(library) = &self.profiler {
             library.check()?;
-            command.env("CORECLR_ENABLE_PROFILING", "1");
-            command.env("CORECLR_PROFILER", library.clsid().to_string());
-            command.env("CORECLR_PROFILER_PATH", library.path());
+            for prefix in LOADING {
+                command.env(format!("{prefix}_ENABLE_PROFILING"), "1");
+                command.env(format!("{prefix}_PROFILER"), library.clsid().to_string());
+                command.env(format!("{prefix}_PROFILER_PATH"), library.path());
+            }
         }
         if !self.notification_profilers.is_empty() {
             command.env("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1");
