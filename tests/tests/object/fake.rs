@@ -169,7 +169,7 @@ impl State {
     }
 }
 
-/// Sets an output.
+/// Sets an output that the caller wants.
 fn set<T>(call: &Call<'_>, parameter: usize, value: T) {
     assert_eq!(
         call.method.facts.parameters[parameter].pointee,
@@ -177,8 +177,11 @@ fn set<T>(call: &Call<'_>, parameter: usize, value: T) {
         "parameter {parameter} of {}",
         call.method.name()
     );
-    // SAFETY: the caller passes the address of an output of this size.
-    unsafe { call.pointer::<T>(parameter).write(value) };
+    let output = call.pointer::<T>(parameter);
+    if !output.is_null() {
+        // SAFETY: the caller passes the address of an output of this size.
+        unsafe { output.write(value) };
+    }
 }
 
 /// Copies as much of a text as there is room for, as the runtime does: capacity, length and buffer are parameters in this
@@ -188,6 +191,8 @@ fn set_text(call: &Call<'_>, first: usize, text: &str) {
     let fits = units.len().min(call.argument(first));
     set(call, first + 1, units.len() as u32);
     let buffer = call.pointer::<u16>(first + 2);
-    // SAFETY: the caller's buffer has its capacity, and `units` at least as many as fit.
-    unsafe { buffer.copy_from_nonoverlapping(units.as_ptr(), fits) };
+    if !buffer.is_null() {
+        // SAFETY: the caller's buffer has its capacity, and `units` at least as many as fit.
+        unsafe { buffer.copy_from_nonoverlapping(units.as_ptr(), fits) };
+    }
 }
