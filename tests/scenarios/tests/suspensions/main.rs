@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{Sampler, SamplerOptions};
@@ -235,12 +235,15 @@ fn hold(info: &ProfilerInfo) {
     });
 }
 
-/// Two threads suspend the runtime again and again, for as long as it takes to meet.
+/// How long two threads may take to meet: on a busy machine one of them may have the processor for seconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Two threads suspend the runtime again and again, for a second, and for as long as it takes to meet.
 fn race(info: &ProfilerInfo) {
-    let ends = Signal::default();
+    let (ends, refused) = (Signal::default(), Arc::new(AtomicU64::new(0)));
     let threads: Vec<_> = (0..2)
         .map(|_| {
-            let (info, ends) = (info.clone(), ends.clone());
+            let (info, ends, refused) = (info.clone(), ends.clone(), Arc::clone(&refused));
             thread::spawn(move || {
                 known(&info)?;
                 let mut counts = [0; 2];
@@ -248,6 +251,9 @@ fn race(info: &ProfilerInfo) {
                     match info.with_suspended_runtime(|_| Ok(())) {
                         Ok(()) => counts[0] += 1,
                         Err(error) if error.is(Hresult::CORPROF_E_SUSPENSION_IN_PROGRESS) => {
+                            if counts[1] == 0 {
+                                refused.fetch_add(1, Ordering::SeqCst);
+                            }
                             counts[1] += 1;
                         }
                         Err(error) => return Err(error),
@@ -257,7 +263,11 @@ fn race(info: &ProfilerInfo) {
             })
         })
         .collect();
+    let begun = Instant::now();
     thread::sleep(Duration::from_secs(1));
+    while refused.load(Ordering::SeqCst) < 2 && begun.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(10));
+    }
     ends.set();
     for raced in threads {
         match raced.join() {
