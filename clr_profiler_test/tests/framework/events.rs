@@ -1,7 +1,7 @@
 //! Events, precompiled images, ReJIT, and calls that are newer than the runtime.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clr_profiler::Hresult;
 use clr_profiler::il::fragment::Fragment;
@@ -50,6 +50,12 @@ impl Profiler for Arranged {
     }
 }
 
+/// Keeps the other tests from taking the reports of this one's profiler.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn start(clr: Stopped, is_attached: bool, arrange: Arrange) -> Result<Started, Hresult> {
     *ARRANGE.lock().unwrap_or_else(PoisonError::into_inner) = arrange;
     told();
@@ -71,6 +77,7 @@ const OF_REWRITING: u32 = sys::COR_PRF_DISABLE_ALL_NGEN_IMAGES
 
 #[test]
 fn rewriting_goes_without_precompiled_images() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -108,6 +115,7 @@ fn rewriting_goes_without_precompiled_images() {
 
 #[test]
 fn precompiled_code_of_a_changed_method_is_rejected() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -125,6 +133,7 @@ fn precompiled_code_of_a_changed_method_is_rejected() {
 
 #[test]
 fn methods_of_mscorlib_are_changed_by_its_name() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -158,6 +167,7 @@ fn methods_of_mscorlib_are_changed_by_its_name() {
 
 #[test]
 fn methods_of_mscorlib_call_no_patches() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -178,6 +188,7 @@ fn methods_of_mscorlib_call_no_patches() {
 
 #[test]
 fn a_profiler_that_is_attached_changes_no_methods() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -206,6 +217,7 @@ fn a_profiler_that_is_attached_changes_no_methods() {
 
 #[test]
 fn rejit_keeps_inliners_and_uses_no_images() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -240,6 +252,7 @@ fn rejit_keeps_inliners_and_uses_no_images() {
 
 #[test]
 fn nothing_waits_for_a_tier() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };
@@ -254,6 +267,7 @@ fn nothing_waits_for_a_tier() {
 
 #[test]
 fn newer_calls_say_what_they_need() {
+    let _alone = alone();
     let Some(mscorlib) = mono("mscorlib") else {
         return;
     };

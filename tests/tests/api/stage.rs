@@ -33,7 +33,9 @@ const HANDS: GUID = GUID::from_u128(0xC0DE0000_0000_4000_8000_0000000000A1);
 
 #[profiler(clsid = "C0DE0000-0000-4000-8000-0000000000A1")]
 impl Profiler for Hands {
-    fn initialize(info: &ProfilerInfo, _setup: &mut Setup) -> Result<Self> {
+    fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        // The fake runtime says that it is .NET Framework, where ReJIT needs it.
+        setup.add_events(EventMask::DISABLE_ALL_NGEN_IMAGES);
         INFO.set(Some(info.clone()));
         Ok(Self)
     }
