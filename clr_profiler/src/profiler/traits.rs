@@ -130,7 +130,7 @@ macro_rules! define_traits {
             /// to 10 can crash if a collection begins at the same time: they destroy their object of a notification
             /// profiler that is refused while they call it. To decline without that risk, succeed without events
             /// (`setup.remove_events(EventMask::all())`), and call
-            /// [`request_profiler_detach`](crate::ProfilerInfo::request_profiler_detach) in
+            /// [`request_profiler_detach`](crate::info::CorProfilerInfo3::request_profiler_detach) in
             /// [`profiler_attach_complete`](Self::profiler_attach_complete).
             fn initialize_for_attach(
                 info: &ProfilerInfo,
