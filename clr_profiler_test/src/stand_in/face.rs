@@ -43,6 +43,21 @@ impl Call<'_> {
         ptr::with_exposed_provenance_mut(self.argument(parameter))
     }
 
+    /// Sets an output that the caller wants.
+    pub fn set<T>(&self, parameter: usize, value: T) {
+        assert_eq!(
+            self.method.facts.parameters[parameter].pointee,
+            size_of::<T>(),
+            "parameter {parameter} of {}",
+            self.method.name()
+        );
+        let output = self.pointer::<T>(parameter);
+        if !output.is_null() {
+            // SAFETY: the caller passes the address of an output of this size.
+            unsafe { output.write(value) };
+        }
+    }
+
     /// An `HRESULT` as the word that a handler returns.
     pub fn hresult(value: HRESULT) -> usize {
         value.0 as u32 as usize

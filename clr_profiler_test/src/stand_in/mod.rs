@@ -22,4 +22,6 @@ pub use face::{Call, Face, Handler, forward};
 pub use methods::{Interface, NativeMethod, interface, interface_of, interfaces, methods};
 #[doc(hidden)]
 pub use object::{Object, Offers};
+#[doc(hidden)]
+pub use runtime::callback_object;
 pub use runtime::{StandIn, StandInProfiler};

@@ -121,7 +121,7 @@ impl StandIn {
         let runtime = Box::leak(Box::new(Object::new(offers, move |call| {
             answers.answer(call)
         })));
-        let object = create::<P>();
+        let object = callback_object::<P>();
         // SAFETY: the stand-in is an object with all interfaces that a runtime has, and lives forever.
         let started = unsafe { object.Initialize(runtime.as_raw()) };
         if started.0 < 0 {
@@ -145,7 +145,8 @@ fn known(name: &str) -> &'static NativeMethod {
 }
 
 /// An object of the profiler's class, from its class factory.
-fn create<P: ProfilerClass>() -> ICorProfilerCallback11 {
+#[must_use]
+pub fn callback_object<P: ProfilerClass>() -> ICorProfilerCallback11 {
     let classes: &'static [Class] = Box::leak(Box::new([Class::of::<P>()]));
     let clsid = GUID::from_u128(P::CLSID.as_u128());
     let mut factory: *mut c_void = ptr::null_mut();

@@ -1,20 +1,19 @@
 //! [`Clr`]: a runtime like that of .NET Framework 4.8, with real files as its modules, and no program.
 
-use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clr_profiler::__private::{Class, ProfilerClass, get_class_object};
+use clr_profiler::__private::ProfilerClass;
 use clr_profiler::Hresult;
 use clr_profiler::il::token::MethodDef;
 use clr_profiler_sys as sys;
-use clr_profiler_test::stand_in::{Call, Object, Offers};
+use clr_profiler_test::stand_in::{Call, Object, Offers, callback_object};
 use sys::{GUID, HRESULT, ICorProfilerCallback11, Interface as _};
 
 use crate::metadata;
 use crate::module::Module;
-use crate::outputs::{enumerate_ids, set, set_all, set_text};
+use crate::outputs::{enumerate_ids, set_all, set_text};
 
 /// The domain whose assemblies belong to all domains.
 pub(crate) const SHARED: usize = 0xD000;
@@ -133,7 +132,7 @@ impl Stopped {
         let runtime = Box::leak(Box::new(Object::new(Offers::new([clr.newest]), {
             move |call: &Call<'_>| Call::hresult(answers.answer(call))
         })));
-        let object = create::<P>();
+        let object = callback_object::<P>();
         let raw = runtime.as_raw();
         // SAFETY: the object has the interfaces of a runtime, and lives forever; there is no data for the attach.
         let started = unsafe {
@@ -186,43 +185,43 @@ impl Clr {
         let module = || self.module(call.argument(0));
         match call.method.facts.name {
             "GetRuntimeInformation" => {
-                set(call, 0, 1_u16);
-                set(call, 1, self.kind);
+                call.set(0, 1_u16);
+                call.set(1, self.kind);
                 for (parameter, part) in [4_u16, 8, 9037, 0].into_iter().enumerate() {
-                    set(call, parameter + 2, part);
+                    call.set(parameter + 2, part);
                 }
                 set_text(call, [6, 7, 8], "v4.0.30319");
             }
             "SetEventMask" => self.set_mask(call.argument(0), 0),
             "SetEventMask2" => self.set_mask(call.argument(0), call.argument(1)),
-            "GetEventMask" => set(call, 0, self.mask().0),
+            "GetEventMask" => call.set(0, self.mask().0),
             "GetEventMask2" => {
-                set(call, 0, self.mask().0);
-                set(call, 1, self.mask().1);
+                call.set(0, self.mask().0);
+                call.set(1, self.mask().1);
             }
             "EnumModules" => {
                 let ids = self.modules.iter().map(|module| module.id).collect();
-                set(call, 0, enumerate_ids(ids));
+                call.set(0, enumerate_ids(ids));
             }
             name @ ("GetModuleInfo" | "GetModuleInfo2") => {
                 let module = module();
-                set(call, 1, module.image.as_ptr());
+                call.set(1, module.image.as_ptr());
                 set_text(call, [2, 3, 4], module.path.to_str().unwrap());
-                set(call, 5, module.id + 1);
+                call.set(5, module.id + 1);
                 if name == "GetModuleInfo2" {
                     let kind = match module.is_precompiled {
                         true => sys::COR_PRF_MODULE_NGEN,
                         false => 0,
                     };
                     let flat = sys::COR_PRF_MODULE_DISK | sys::COR_PRF_MODULE_FLAT_LAYOUT;
-                    set(call, 6, flat | kind);
+                    call.set(6, flat | kind);
                 }
             }
             "GetAssemblyInfo" => {
                 let module = self.module(call.argument(0) - 1);
                 set_text(call, [1, 2, 3], &module.assembly);
-                set(call, 4, module.domain);
-                set(call, 5, module.id);
+                call.set(4, module.domain);
+                call.set(5, module.id);
             }
             "GetAppDomainInfo" => {
                 let name = match call.argument(0) {
@@ -231,7 +230,7 @@ impl Clr {
                     _ => "Plug-in",
                 };
                 set_text(call, [1, 2, 3], name);
-                set(call, 4, 77_usize);
+                call.set(4, 77_usize);
             }
             "GetAppDomainsContainingModule" => {
                 let all = match module().domain {
@@ -246,23 +245,23 @@ impl Clr {
                 let iid = unsafe { &*call.pointer::<GUID>(2) };
                 let given = metadata.give(iid);
                 assert!(!given.is_null(), "another interface for metadata");
-                set(call, 3, given);
+                call.set(3, given);
             }
             "GetFunctionInfo2" => {
-                set(call, 2, 0_usize);
-                set(call, 3, call.argument(0) >> 32);
-                set(call, 4, call.argument(0) as u32);
-                set(call, 6, 0_u32);
+                call.set(2, 0_usize);
+                call.set(3, call.argument(0) >> 32);
+                call.set(4, call.argument(0) as u32);
+                call.set(6, 0_u32);
             }
             "GetFunctionInfo" => {
-                set(call, 1, 0_usize);
-                set(call, 2, call.argument(0) >> 32);
-                set(call, 3, call.argument(0) as u32);
+                call.set(1, 0_usize);
+                call.set(2, call.argument(0) >> 32);
+                call.set(3, call.argument(0) as u32);
             }
             "GetILFunctionBody" => match module().body(call.argument(1) as u32) {
                 Some(body) => {
-                    set(call, 2, body.as_ptr());
-                    set(call, 3, body.len() as u32);
+                    call.set(2, body.as_ptr());
+                    call.set(3, body.len() as u32);
                 }
                 None => return sys::CORPROF_E_FUNCTION_NOT_IL,
             },
@@ -272,7 +271,7 @@ impl Clr {
                     memory.as_mut_ptr().expose_provenance()
                 });
                 let allocator = Box::leak(Box::new(allocator));
-                set(call, 1, allocator.give(&sys::IMethodMalloc::IID));
+                call.set(1, allocator.give(&sys::IMethodMalloc::IID));
             }
             "SetILFunctionBody" => {
                 let start = call.pointer::<u8>(2);
@@ -355,29 +354,6 @@ unsafe fn body_at(start: *const u8) -> &'static [u8] {
             }
         };
         std::slice::from_raw_parts(start, length).to_vec().leak()
-    }
-}
-
-/// An object of the profiler's class, from its class factory.
-fn create<P: ProfilerClass>() -> ICorProfilerCallback11 {
-    let classes: &'static [Class] = Box::leak(Box::new([Class::of::<P>()]));
-    let clsid = GUID::from_u128(P::CLSID.as_u128());
-    let mut factory: *mut c_void = ptr::null_mut();
-    let mut object: *mut c_void = ptr::null_mut();
-    // SAFETY: GUIDs and addresses of pointers, as COM requires; each success gives a reference.
-    unsafe {
-        let answer = get_class_object(
-            classes,
-            ptr::from_ref(&clsid).cast(),
-            ptr::from_ref(&sys::IClassFactory::IID).cast(),
-            &mut factory,
-        );
-        assert_eq!(answer, 0, "the library has a class factory");
-        let factory = sys::IClassFactory::from_raw(factory);
-        let answer =
-            factory.CreateInstance(ptr::null_mut(), &ICorProfilerCallback11::IID, &mut object);
-        assert_eq!(answer, sys::S_OK, "the class factory makes an object");
-        ICorProfilerCallback11::from_raw(object)
     }
 }
 

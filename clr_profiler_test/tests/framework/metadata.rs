@@ -11,7 +11,7 @@ use clr_profiler_test::stand_in::Call;
 use sys::HRESULT;
 
 use crate::module::{Method, Module, Reference};
-use crate::outputs::{blob, enumerate, set, set_blob, set_text, text, token};
+use crate::outputs::{blob, enumerate, set_blob, set_text, text, token};
 
 /// Not found.
 const MISSING: HRESULT = sys::CLDB_E_RECORD_NOTFOUND;
@@ -19,7 +19,7 @@ const MISSING: HRESULT = sys::CLDB_E_RECORD_NOTFOUND;
 fn found(call: &Call<'_>, output: usize, token: Option<u32>) -> HRESULT {
     match token {
         Some(token) => {
-            set(call, output, token);
+            call.set(output, token);
             sys::S_OK
         }
         None => MISSING,
@@ -45,10 +45,10 @@ fn assemblies(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
         "GetAssemblyProps" => {
             let manifest = module.metadata().manifest().unwrap();
             set_blob(call, 1, manifest.public_key);
-            set(call, 3, 0x8004_u32);
+            call.set(3, 0x8004_u32);
             set_text(call, [5, 6, 4], manifest.name);
             set_version(call, 7, manifest.version);
-            set(call, 8, manifest.flags.bits());
+            call.set(8, manifest.flags.bits());
             sys::S_OK
         }
         "GetAssemblyRefProps" => {
@@ -57,7 +57,7 @@ fn assemblies(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
             set_text(call, [4, 5, 3], &reference.name);
             set_version(call, 6, reference.version);
             set_blob(call, 7, &[]);
-            set(call, 9, reference.flags);
+            call.set(9, reference.flags);
             sys::S_OK
         }
         "EnumAssemblyRefs" => enumerate(call, || {
@@ -69,9 +69,9 @@ fn assemblies(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
             let exported = ExportedType::try_from(Token::new(token(call, 0))).unwrap();
             let row = module.metadata().row(exported).unwrap();
             set_text(call, [2, 3, 1], module.metadata().string(row.name).unwrap());
-            set(call, 4, row.implementation.token().raw());
-            set(call, 5, row.type_def_id);
-            set(call, 6, row.attributes.bits());
+            call.set(4, row.implementation.token().raw());
+            call.set(5, row.type_def_id);
+            call.set(6, row.attributes.bits());
             sys::S_OK
         }
         "CloseEnum" => sys::S_OK,
@@ -147,12 +147,12 @@ fn rows(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
             let class = TypeDef::try_from(Token::new(number())).unwrap();
             let row = metadata.row(class).unwrap();
             set_text(call, [2, 3, 1], &module.type_name(class.into()));
-            set(call, 4, row.attributes.bits());
-            set(call, 5, row.extends.token().raw());
+            call.set(4, row.attributes.bits());
+            call.set(5, row.extends.token().raw());
         }
         "GetTypeRefProps" => {
             let (scope, name) = module.type_ref(number());
-            set(call, 1, scope);
+            call.set(1, scope);
             set_text(call, [3, 4, 2], &name);
         }
         "GetNestedClassProps" => {
@@ -162,32 +162,32 @@ fn rows(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
         }
         "GetMethodProps" => {
             let row = module.method_row(number());
-            set(call, 1, row.class);
+            call.set(1, row.class);
             set_text(call, [3, 4, 2], &row.name);
-            set(call, 5, row.attributes);
+            call.set(5, row.attributes);
             set_blob(call, 6, row.signature);
-            set(call, 8, row.rva);
-            set(call, 9, row.implementation);
+            call.set(8, row.rva);
+            call.set(9, row.implementation);
         }
         "GetMemberProps" if Token::new(number()).table() == TokenTable::METHOD_DEF => {
             let row = module.method_row(number());
-            set(call, 1, row.class);
+            call.set(1, row.class);
             set_text(call, [3, 4, 2], &row.name);
-            set(call, 5, row.attributes);
+            call.set(5, row.attributes);
             set_blob(call, 6, row.signature);
-            set(call, 8, row.rva);
-            set(call, 9, row.implementation);
+            call.set(8, row.rva);
+            call.set(9, row.implementation);
         }
         "GetFieldProps" | "GetMemberProps" => {
             let (class, name, attributes, signature) = module.field_row(number());
-            set(call, 1, class);
+            call.set(1, class);
             set_text(call, [3, 4, 2], &name);
-            set(call, 5, attributes);
+            call.set(5, attributes);
             set_blob(call, 6, signature);
         }
         "GetMemberRefProps" => {
             let (parent, name, signature) = module.member_ref(number());
-            set(call, 1, parent);
+            call.set(1, parent);
             set_text(call, [3, 4, 2], &name);
             set_blob(call, 5, signature);
         }
@@ -228,23 +228,23 @@ fn rows(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
                     (method.raw(), metadata.blob(row.instantiation).unwrap())
                 }
             };
-            set(call, 1, method);
+            call.set(1, method);
             set_blob(call, 2, signature);
         }
         "GetParamProps" => {
             let param = ParamDef::try_from(Token::new(number())).unwrap();
             let row = metadata.row(param).unwrap();
-            set(call, 1, metadata.param_owner(param).unwrap().token().raw());
-            set(call, 2, u32::from(row.sequence));
+            call.set(1, metadata.param_owner(param).unwrap().token().raw());
+            call.set(2, u32::from(row.sequence));
             set_text(call, [4, 5, 3], metadata.string(row.name).unwrap());
-            set(call, 6, row.attributes.bits());
+            call.set(6, row.attributes.bits());
         }
         "GetGenericParamProps" => {
             let param = GenericParam::try_from(Token::new(number())).unwrap();
             let row = metadata.row(param).unwrap();
-            set(call, 1, u32::from(row.number));
-            set(call, 2, row.attributes.bits());
-            set(call, 3, row.owner.token().raw());
+            call.set(1, u32::from(row.number));
+            call.set(2, row.attributes.bits());
+            call.set(3, row.owner.token().raw());
             set_text(call, [6, 7, 5], metadata.string(row.name).unwrap());
         }
         // No attribute changes the result of a test.
@@ -360,12 +360,12 @@ fn emit(module: &Module, call: &Call<'_>) -> Option<HRESULT> {
             let rows = &mut module.added().strings;
             let index = push(rows, String::from_utf16_lossy(units));
             // An offset after those of the file.
-            set(call, 2, 0x7080_0000 + index as u32);
+            call.set(2, 0x7080_0000 + index as u32);
             return Some(sys::S_OK);
         }
         _ => return None,
     };
-    set(call, output, module.added_token(table, index));
+    call.set(output, module.added_token(table, index));
     Some(sys::S_OK)
 }
 

@@ -4,33 +4,18 @@ use clr_profiler_sys as sys;
 use clr_profiler_test::stand_in::Call;
 use sys::HRESULT;
 
-/// Sets an output that the caller wants.
-pub(crate) fn set<T>(call: &Call<'_>, parameter: usize, value: T) {
-    assert_eq!(
-        call.method.facts.parameters[parameter].pointee,
-        size_of::<T>(),
-        "parameter {parameter} of {}",
-        call.method.name()
-    );
-    let output = call.pointer::<T>(parameter);
-    if !output.is_null() {
-        // SAFETY: the caller passes the address of an output of this size.
-        unsafe { output.write(value) };
-    }
-}
-
 /// Copies as much of a text as fits into the buffer; `parts` are the parameters of capacity, length and buffer.
 pub(crate) fn set_text(call: &Call<'_>, parts: [usize; 3], text: &str) {
     let [capacity, length, buffer] = parts;
     let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
-    set(call, length, units.len() as u32);
+    call.set(length, units.len() as u32);
     copy(call.pointer(buffer), call.argument(capacity), &units);
 }
 
 /// Copies as many numbers as fit into the buffer; the parameters are as for a text.
 pub(crate) fn set_all<T: Copy>(call: &Call<'_>, parts: [usize; 3], all: &[T]) {
     let [capacity, length, buffer] = parts;
-    set(call, length, all.len() as u32);
+    call.set(length, all.len() as u32);
     copy(call.pointer(buffer), call.argument(capacity), all);
 }
 
@@ -43,8 +28,8 @@ fn copy<T: Copy>(buffer: *mut T, capacity: usize, all: &[T]) {
 
 /// Sets the address and the length of bytes that live as long as the process.
 pub(crate) fn set_blob(call: &Call<'_>, first: usize, blob: &'static [u8]) {
-    set(call, first, blob.as_ptr());
-    set(call, first + 1, blob.len() as u32);
+    call.set(first, blob.as_ptr());
+    call.set(first + 1, blob.len() as u32);
 }
 
 /// The bytes of an argument and its length.
@@ -91,7 +76,7 @@ pub(crate) fn enumerate(call: &Call<'_>, all: impl FnOnce() -> Vec<u32>) -> HRES
     let count = remaining.len().min(call.argument(last - 2));
     let next: Vec<u32> = remaining.drain(..count).collect();
     copy(call.pointer(last - 3), count, &next);
-    set(call, last - 1, count as u32);
+    call.set(last - 1, count as u32);
     match count {
         0 => sys::S_FALSE,
         _ => sys::S_OK,
@@ -109,14 +94,14 @@ pub(crate) fn enumerate_ids(ids: Vec<usize>) -> *mut std::ffi::c_void {
         let mut remaining = remaining.lock().unwrap_or_else(PoisonError::into_inner);
         Call::hresult(match call.method.facts.name {
             "GetCount" => {
-                set(call, 0, remaining.len() as u32);
+                call.set(0, remaining.len() as u32);
                 sys::S_OK
             }
             "Next" => {
                 let count = remaining.len().min(call.argument(0));
                 let next: Vec<usize> = remaining.drain(..count).collect();
                 copy(call.pointer(1), count, &next);
-                set(call, 2, count as u32);
+                call.set(2, count as u32);
                 match count == call.argument(0) {
                     true => sys::S_OK,
                     false => sys::S_FALSE,

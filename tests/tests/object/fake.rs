@@ -109,27 +109,27 @@ impl State {
         match call.method.facts.name {
             "SetEventMask" => return self.set_mask(number(0), None),
             "SetEventMask2" => return self.set_mask(number(0), Some(number(1))),
-            "GetEventMask" => set(call, 0, self.mask().0),
+            "GetEventMask" => call.set(0, self.mask().0),
             "GetEventMask2" => {
-                set(call, 0, self.mask().0);
-                set(call, 1, self.mask().1);
+                call.set(0, self.mask().0);
+                call.set(1, self.mask().1);
             }
             "GetModuleInfo" => {
-                set(call, 1, 0_usize);
+                call.set(1, 0_usize);
                 set_text(call, 2, &format!("Module{}.dll", call.argument(0)));
-                set(call, 5, 1_usize);
+                call.set(5, 1_usize);
             }
-            "GetClassFromObject" => set(call, 1, call.argument(0) + 1),
+            "GetClassFromObject" => call.set(1, call.argument(0) + 1),
             "GetObjectSize2" => {
-                set(call, 1, call.argument(0) * 2);
+                call.set(1, call.argument(0) * 2);
                 self.force_gc();
             }
             "ForceGC" => self.force_gc(),
             "GetRuntimeInformation" => {
-                set(call, 0, 1_u16);
-                set(call, 1, sys::COR_PRF_CORE_CLR);
+                call.set(0, 1_u16);
+                call.set(1, sys::COR_PRF_CORE_CLR);
                 for (parameter, part) in [self.major, 0, 0, 0].into_iter().enumerate() {
-                    set(call, parameter + 2, part);
+                    call.set(parameter + 2, part);
                 }
                 set_text(call, 6, "fake");
             }
@@ -169,27 +169,12 @@ impl State {
     }
 }
 
-/// Sets an output that the caller wants.
-fn set<T>(call: &Call<'_>, parameter: usize, value: T) {
-    assert_eq!(
-        call.method.facts.parameters[parameter].pointee,
-        size_of::<T>(),
-        "parameter {parameter} of {}",
-        call.method.name()
-    );
-    let output = call.pointer::<T>(parameter);
-    if !output.is_null() {
-        // SAFETY: the caller passes the address of an output of this size.
-        unsafe { output.write(value) };
-    }
-}
-
 /// Copies as much of a text as there is room for, as the runtime does: capacity, length and buffer are parameters in this
 /// order.
 fn set_text(call: &Call<'_>, first: usize, text: &str) {
     let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
     let fits = units.len().min(call.argument(first));
-    set(call, first + 1, units.len() as u32);
+    call.set(first + 1, units.len() as u32);
     let buffer = call.pointer::<u16>(first + 2);
     if !buffer.is_null() {
         // SAFETY: the caller's buffer has its capacity, and `units` at least as many as fit.
