@@ -4,13 +4,19 @@ using System.Threading;
 
 // Uses processors for a while, in known shares: 70 % in `Hot<int>.Seventy`, 20 % below thirty calls
 // of `Deep`, 10 % in `Ten`. `Spins.dll THREADS ROUNDS`: all threads together
-// execute ROUNDS rounds of a million steps. One more thread waits.
+// execute ROUNDS rounds of a million steps on average. One more thread waits.
+//
+// Each thread has rounds of other lengths in each run: with the same ones, all would be sampled at the same few places, because
+// timers expire after the same processor time.
 namespace Spins
 {
     public static class Program
     {
         // Unknown to the optimizer.
         private static int sink;
+
+        // Of the round, in thousandths: 500 to 1500.
+        [ThreadStatic] private static int length;
 
         public static int Main(string[] args)
         {
@@ -39,8 +45,11 @@ namespace Spins
 
         private static void Spin(int rounds)
         {
+            uint random = (uint)(Environment.TickCount * 31 + Thread.CurrentThread.ManagedThreadId) * 2654435761;
             for (int round = 0; round < rounds; round++)
             {
+                random = random * 1664525 + 1013904223;
+                length = 500 + (int)((random >> 16) % 1001);
                 Hot<int>.Seventy();
                 Deep(30);
                 Ten();
@@ -63,7 +72,8 @@ namespace Spins
         private static void Twenty()
         {
             int value = sink;
-            for (int i = 0; i < 200000; i++)
+            int steps = 200 * length;
+            for (int i = 0; i < steps; i++)
             {
                 value = value * 1103515245 + 12345;
             }
@@ -74,7 +84,8 @@ namespace Spins
         private static void Ten()
         {
             int value = sink;
-            for (int i = 0; i < 100000; i++)
+            int steps = 100 * length;
+            for (int i = 0; i < steps; i++)
             {
                 value = value * 1103515245 + 12345;
             }
@@ -87,7 +98,8 @@ namespace Spins
             public static void Seventy()
             {
                 int value = sink;
-                for (int i = 0; i < 700000; i++)
+                int steps = 700 * length;
+                for (int i = 0; i < steps; i++)
                 {
                     value = value * 1103515245 + 12345;
                 }
