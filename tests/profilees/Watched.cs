@@ -17,6 +17,7 @@ namespace Watched
             {
                 case "collect": Collections.Run(); break;
                 case "fail": Failures.Run(); break;
+                case "compute": Computed.Run(); break;
                 case "count": Counted.Run(Number(args, 1600)); break;
                 case "allocate": Allocated.Run(Number(args, 1600)); break;
                 case "many": Many.Run(Number(args, 300)); break;
@@ -226,6 +227,21 @@ namespace Watched
                 try { throw new Failure<string>("often"); }
                 catch (Failure<string>) { }
             }
+        }
+    }
+
+    // Uses a processor for many ticks of the kernel.
+    public static class Computed
+    {
+        private static int sink;
+
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.NoOptimization)]
+        public static void Run()
+        {
+            int value = sink;
+            for (int i = 0; i < 60000000; i++)
+                value = value * 1103515245 + 12345;
+            sink = value;
         }
     }
 

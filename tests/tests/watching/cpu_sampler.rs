@@ -381,11 +381,11 @@ fn however_the_program_ends_the_picture_is_whole() {
     endings(
         EXAMPLE,
         &["--interval", "200"],
-        "mixed",
+        "compute",
         |runtime, ending, results| {
             if ending.is_seen(runtime) {
                 assert!(
-                    results.contains("Watched.Program.Main(string[])"),
+                    results.contains("Watched.Computed.Run()"),
                     "{ending:?} {results}"
                 );
                 assert!(results.contains(" samples; the program was stopped "));
