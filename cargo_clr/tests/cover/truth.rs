@@ -14,7 +14,7 @@ use crate::compiled::compile;
 pub(super) type Line = (bool, Option<(usize, usize)>);
 
 /// Compiles a program, runs it under the command, and compares lines and outcomes with the marks of its source. `more` examines
-/// the tracefile.
+/// the part of the tracefile for this source.
 pub(super) fn is_measured_as_marked(name: &str, code: &str, more: impl Fn(&str)) {
     let Some(program) = compile(name, code, &[]) else {
         return;
@@ -28,7 +28,7 @@ pub(super) fn is_measured_as_marked(name: &str, code: &str, more: impl Fn(&str))
             let tracefile = text(&folder, "cover.lcov");
             let differences = differences(code, &marked(code), &measured(&tracefile, &source));
             assert!(differences.is_empty(), "{differences}{}", stderr(&covered));
-            more(&tracefile);
+            more(section(&tracefile, &source).unwrap_or_default());
         }
     }
 }
@@ -69,14 +69,19 @@ pub(super) fn marked(source: &str) -> BTreeMap<u32, Line> {
     lines
 }
 
+/// The part of a tracefile for one source. The program may be started by an application that has PDBs of its own.
+fn section<'a>(tracefile: &'a str, source: &Path) -> Option<&'a str> {
+    let begin = format!("SF:{}\n", source.display());
+    let (_, section) = tracefile.split_once(&begin)?;
+    section.split("end_of_record").next()
+}
+
 /// The lines of a tracefile for one source.
 pub(super) fn measured(tracefile: &str, source: &Path) -> BTreeMap<u32, Line> {
     let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
-    let begin = format!("SF:{}\n", source.display());
-    let Some((_, section)) = tracefile.split_once(&begin) else {
+    let Some(section) = section(tracefile, source) else {
         return lines;
     };
-    let section = section.split("end_of_record").next().unwrap();
     for line in section.lines() {
         let numbers = |text: &str| -> Vec<String> { text.split(',').map(str::to_owned).collect() };
         if let Some(text) = line.strip_prefix("DA:") {
