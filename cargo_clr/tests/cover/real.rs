@@ -44,10 +44,10 @@ fn run(command: impl FnOnce(&str) -> Command) -> (BTreeMap<String, String>, Stri
 
 #[test]
 fn a_generator_of_others_is_covered_and_writes_the_same() {
-    let Some(runtime) = runtimes_where(|runtime: &Runtime| runtime.major == 9)
-        .into_iter()
-        .next()
-    else {
+    // The application in which 9.0.1 is started has an older version of a library of the generator's.
+    let is_able =
+        |runtime: &Runtime| runtime.major == 9 && runtime.version().to_string() != "9.0.1";
+    let Some(runtime) = runtimes_where(is_able).into_iter().next() else {
         return;
     };
     let Some(generator) = fetched(&GENERATOR) else {
