@@ -12,7 +12,7 @@ mod doctor;
 mod doctor_outside;
 mod doctor_processes;
 mod formats;
-// The sampler that needs timers is for Linux on x64.
+// The filter of calls has their numbers on x64.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod limits;
 mod loading;

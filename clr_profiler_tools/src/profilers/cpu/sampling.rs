@@ -16,15 +16,16 @@ use super::profile::Profile;
 pub(crate) const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
      suspend a thread, and this can be in another method than the one that used the time";
 
-/// Whether the sampler that suspends nothing was tried on this platform.
-const IS_TRIED: bool = cfg!(all(
+/// Whether this platform has the sampler that suspends nothing.
+const HAS_TIMERS: bool = cfg!(all(
     target_os = "linux",
     target_env = "gnu",
-    target_arch = "x86_64"
+    any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
 /// The reason elsewhere.
-const ELSEWHERE: &str = "the sampler that interrupts threads instead is for Linux on x64";
+const ELSEWHERE: &str =
+    "the sampler that interrupts threads instead is for Linux with glibc, on x64 and arm64";
 
 /// A running sampler.
 pub(crate) enum Sampling {
@@ -48,7 +49,7 @@ impl Sampling {
         profile: &Arc<Mutex<Profile>>,
     ) -> Result<Self> {
         let is_wanted = !options.suspends;
-        let available = match (is_wanted, IS_TRIED) {
+        let available = match (is_wanted, HAS_TIMERS) {
             (true, true) => OnThread::check(),
             (true, false) => Err(Error::other(ELSEWHERE)),
             (false, _) => Ok(()),
