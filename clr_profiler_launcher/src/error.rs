@@ -451,11 +451,18 @@ impl fmt::Display for Error {
                 switched_off: None,
                 looked_at,
             } => {
+                // A pipe of Windows has no folder.
+                let elsewhere = match cfg!(windows) {
+                    true => "does not listen: it was started with DOTNET_EnableDiagnostics=0",
+                    false => {
+                        "listens elsewhere or not at all: started with DOTNET_EnableDiagnostics=0, or \
+                         with another TMPDIR than this tool"
+                    }
+                };
                 write!(
                     f,
                     "The process {process}{name} is not a .NET program of .NET Core 3.1 or newer, or \
-                     it listens elsewhere or not at all: started with DOTNET_EnableDiagnostics=0, or \
-                     with another TMPDIR than this tool. Looked for:"
+                     it {elsewhere}. Looked for:"
                 )?;
                 looked_at
                     .iter()
