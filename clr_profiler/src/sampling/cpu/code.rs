@@ -59,23 +59,34 @@ impl Code {
     /// The place of the return address while the instruction at this address is the next one.
     pub(super) fn locate(&self, ip: usize) -> Return {
         let offset = ip.saturating_sub(self.start);
-        let before = usize::from(offset > 0);
-        let size = (self.size.saturating_sub(offset)).min(EPILOGUE) + before;
-        let mut bytes = [0; EPILOGUE + 1];
+        let size = self.size.saturating_sub(offset).min(EPILOGUE);
+        let mut bytes = [0; EPILOGUE];
         let bytes = bytes.get_mut(..size).unwrap_or_default();
-        let here = match read_memory(ip - before, bytes) {
-            true => bytes.get(before..).unwrap_or_default(),
+        let here: &[u8] = match read_memory(ip, bytes) {
+            true => bytes,
             false => &[],
         };
         #[cfg(target_arch = "x86_64")]
-        {
-            let before = (before > 0).then(|| bytes.first().copied()).flatten();
-            prologue::x64::locate(&self.prologue, offset, before, here, self.size)
-        }
+        return prologue::x64::locate(&self.prologue, offset, here, self.size);
         #[cfg(target_arch = "aarch64")]
-        {
-            prologue::arm64::locate(&self.prologue, offset, here)
+        return prologue::arm64::locate(&self.prologue, offset, here);
+    }
+
+    /// Whether the instruction at this address is in a handler that the method itself has called, at the call before this
+    /// return address: both are one frame.
+    pub(super) fn is_called_by_itself(&self, ip: usize, return_address: usize) -> bool {
+        let end = self.start.saturating_add(self.size);
+        if !(self.start..end).contains(&return_address) {
+            return false;
         }
+        let mut code = vec![0; ip.saturating_sub(self.start).min(self.size)];
+        if !read_memory(self.start, &mut code) {
+            return false;
+        }
+        #[cfg(target_arch = "x86_64")]
+        return prologue::x64::has_handler(&code);
+        #[cfg(target_arch = "aarch64")]
+        return prologue::arm64::has_handler(&code);
     }
 }
 

@@ -11,6 +11,10 @@ pub(super) enum Return {
     AtStack,
     /// Next to the saved frame pointer, at the frame pointer.
     AboveFrame,
+    /// The same, at this many bytes above the register: the start of a handler takes its method's frame pointer from a place in
+    /// the frame.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone has it"))]
+    AboveFramePart(usize),
     /// In the link register (arm64); the frame pointer is the caller's.
     #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "arm64 alone has it"))]
     Link,
@@ -149,19 +153,21 @@ pub(super) mod x64 {
         }
     }
 
-    /// The place of the return address at an offset of a method. `here` are the bytes from there on, `before` is the byte
-    /// before them, `size` the number of bytes of the method.
+    /// The place of the return address at an offset of a method. `here` are the bytes from there on, `size` is the
+    /// number of bytes of the method.
     pub(in super::super) fn locate(
         prologue: &Prologue,
         offset: usize,
-        before: Option<u8>,
         here: &[u8],
         size: usize,
     ) -> Return {
         let has_frame = prologue.has_frame(offset);
+        if has_frame && let Some(distance) = before_frame_of_handler(here) {
+            return Return::AboveFramePart(distance);
+        }
         // Every instruction of a prologue precedes every one of an epilogue.
         let is_after = has_frame || prologue.depths.last().is_none_or(|(end, _)| *end <= offset);
-        if is_after && let Some(found) = epilogue(has_frame, offset, before, here, size) {
+        if is_after && let Some(found) = epilogue(has_frame, offset, here, size) {
             return found;
         }
         match has_frame {
@@ -170,11 +176,31 @@ pub(super) mod x64 {
         }
     }
 
+    /// At the start of a handler's code, which is a function of its own: the distance that is added to the frame pointer.
+    fn before_frame_of_handler(here: &[u8]) -> Option<usize> {
+        // mov [rsp], rbp
+        let here = here.strip_prefix(&[0x48, 0x89, 0x2C, 0x24]).unwrap_or(here);
+        let distance = match here {
+            // lea rbp, [rbp + n]
+            [0x48, 0x8D, 0x6D, distance, ..] => i32::from(distance.cast_signed()),
+            [0x48, 0x8D, 0xAD, a, b, c, d, ..] => i32::from_le_bytes([*a, *b, *c, *d]),
+            _ => return None,
+        };
+        usize::try_from(distance).ok()
+    }
+
+    /// Whether a handler begins in this code, after the start of its method: by a `push rbp` after a `ret` or an `int3`, or before
+    /// a `sub rsp`.
+    pub(in super::super) fn has_handler(code: &[u8]) -> bool {
+        let after_end = |part: &[u8]| matches!(part, [0xC3 | 0xCC, 0x55]);
+        let before_frame = |part: &[u8]| matches!(part, [_, 0x55, 0x48, 0x81 | 0x83, 0xEC]);
+        code.windows(2).any(after_end) || code.windows(5).any(before_frame)
+    }
+
     /// The place of the return address, if these bytes are the rest of an epilogue.
     fn epilogue(
         has_frame: bool,
         offset: usize,
-        before: Option<u8>,
         here: &[u8],
         size: usize,
     ) -> Option<Return> {
@@ -214,12 +240,11 @@ pub(super) mod x64 {
                     return leaves.then_some(Return::AboveStack(depth));
                 }
                 // `rex.w jmp` is the form of tail calls alone.
-                [0x48, 0xFF, mode, ..] if mode >> 3 & 7 == 4 => {
+                [0x48..=0x4F, 0xFF, mode, ..] if mode >> 3 & 7 == 4 => {
                     return Some(Return::AboveStack(depth));
                 }
-                [0xFF, 0x25, ..] if at > 0 || before == Some(0x5D) => {
-                    return Some(Return::AboveStack(depth));
-                }
+                // Jumps of the body by a table are by a register.
+                [0xFF, 0x25, ..] => return Some(Return::AboveStack(depth)),
                 _ => return None,
             };
             at += length;
@@ -268,8 +293,7 @@ pub(super) mod x64 {
             let prologue = prologue(&code);
             let mut offset: usize = 0;
             let places = instructions.iter().map(|instruction| {
-                let before = offset.checked_sub(1).map(|at| code[at]);
-                let place = locate(&prologue, offset, before, &code[offset..], SIZE);
+                let place = locate(&prologue, offset, &code[offset..], SIZE);
                 offset += instruction.len();
                 place
             });
@@ -338,6 +362,36 @@ pub(super) mod x64 {
         }
 
         #[test]
+        fn handlers_take_the_frame_of_their_method() {
+            let code: [&[u8]; 14] = [
+                &[0x55],                                // push rbp
+                &[0x48, 0x83, 0xEC, 0x10],              // sub rsp, 16
+                &[0x48, 0x8D, 0x6C, 0x24, 0x10],        // lea rbp, [rsp + 16]
+                &[0x5D],                                // pop rbp
+                &[0xC3],                                // ret
+                // A handler.
+                &[0x55],                                // push rbp
+                &[0x48, 0x83, 0xEC, 0x10],              // sub rsp, 16
+                &[0x48, 0x8B, 0x2F],                    // mov rbp, [rdi]
+                &[0x48, 0x89, 0x2C, 0x24],              // mov [rsp], rbp
+                &[0x48, 0x8D, 0xAD, 0x80, 0, 0, 0],     // lea rbp, [rbp + 128]
+                &[0x90],                                // nop
+                &[0x48, 0x83, 0xC4, 0x10],              // add rsp, 16
+                &[0x5D],                                // pop rbp
+                &[0xC3],                                // ret
+            ];
+            let part = Return::AboveFramePart(128);
+            let expected = [
+                Stack(0), Stack(8), Stack(24), Return::AtStack, Stack(0),
+                Frame, Frame, Frame, part, part, Frame, Frame, Return::AtStack, Stack(0),
+            ];
+            assert_eq!(places(&code), expected);
+            assert!(!has_handler(&code[..5].concat()) && has_handler(&code[..6].concat()));
+            assert_eq!(before_frame_of_handler(&[0x48, 0x8D, 0x6D, 0x20]), Some(32));
+            assert_eq!(before_frame_of_handler(&[0x48, 0x8D, 0x6D, 0xE0]), None);
+        }
+
+        #[test]
         fn tail_calls_leave_and_loops_stay() {
             let leaves = places(&[
                 &[0x55],
@@ -348,6 +402,13 @@ pub(super) mod x64 {
             assert_eq!(leaves, [Stack(0), Stack(8), Return::AtStack, Stack(0)]);
             let by_register = places(&[&[0x48, 0x83, 0xEC, 8], &[0x48, 0x83, 0xC4, 8], &[0x48, 0xFF, 0xE0]]);
             assert_eq!(by_register, [Stack(0), Stack(8), Stack(0)]);
+            // jmp [r11]; jmp [rip + n]
+            for jump in [&[0x49, 0xFF, 0x23][..], &[0xFF, 0x25, 0, 0x10, 0, 0]] {
+                let by_cell = places(&[&[0x55], &[0x48, 0x8B, 0xEC], &[0x5D], jump]);
+                assert_eq!(by_cell, [Stack(0), Stack(8), Return::AtStack, Stack(0)]);
+            }
+            let by_cell = places(&[&[0x50], &[0x48, 0x83, 0xC4, 8], &[0xFF, 0x25, 0, 0x10, 0, 0]]);
+            assert_eq!(by_cell, [Stack(0), Stack(8), Stack(0)]);
             let stays = places(&[
                 &[0x55],
                 &[0x48, 0x8B, 0xEC],
@@ -390,12 +451,12 @@ pub(super) mod x64 {
             ];
             let prologue = prologue(&code);
             assert!(prologue.is_replacement);
-            assert_eq!(locate(&prologue, 5, None, &code[5..], 64), Stack(8));
-            assert_eq!(locate(&prologue, 22, None, &code[22..], 64), Stack(24));
-            assert_eq!(locate(&prologue, 27, None, &code[27..], 64), Frame);
-            assert_eq!(locate(&prologue, 28, None, &code[28..], 64), Frame);
-            assert_eq!(locate(&prologue, 35, None, &code[35..], 64), Return::AtStack);
-            assert_eq!(locate(&prologue, 36, None, &code[36..], 64), Stack(0));
+            assert_eq!(locate(&prologue, 5, &code[5..], 64), Stack(8));
+            assert_eq!(locate(&prologue, 22, &code[22..], 64), Stack(24));
+            assert_eq!(locate(&prologue, 27, &code[27..], 64), Frame);
+            assert_eq!(locate(&prologue, 28, &code[28..], 64), Frame);
+            assert_eq!(locate(&prologue, 35, &code[35..], 64), Return::AtStack);
+            assert_eq!(locate(&prologue, 36, &code[36..], 64), Stack(0));
             // The code that it replaced has its return address above its whole frame.
             let replaced = super::prologue(&[0x55, 0x48, 0x83, 0xEC, 0x60, 0x48, 0x8D, 0x6C, 0x24, 0x60]);
             assert_eq!((replaced.whole_depth(), replaced.saves_frame(0x68)), (0x68, true));
@@ -406,7 +467,7 @@ pub(super) mod x64 {
             for length in 0..PROBE.len() {
                 let prologue = prologue(&PROBE[..length]);
                 for at in 0..=length {
-                    locate(&prologue, at, None, &PROBE[at..length], length);
+                    locate(&prologue, at, &PROBE[at..length], length);
                 }
             }
         }
@@ -467,6 +528,13 @@ pub(super) mod arm64 {
             }
         }
         prologue
+    }
+
+    /// Whether a handler begins in this code of a method. They keep the frame pointer of the method, from the first to the last
+    /// instruction.
+    #[cfg(target_arch = "aarch64")]
+    pub(in super::super) fn has_handler(_: &[u8]) -> bool {
+        false
     }
 
     /// The place of the return address at an offset of a method; `here` are the bytes from there on.

@@ -237,7 +237,12 @@ impl Walker<'_> {
         };
         match place {
             Place::Managed(code) => match code.locate(frame.ip) {
+                found if returns_to_its_method(record, frame, code, found) => by_frame(),
                 Return::AboveFrame => by_frame(),
+                Return::AboveFramePart(distance) => {
+                    let fp = frame.fp.checked_add(distance)?;
+                    self::by_frame(record, Frame { fp, ..frame })
+                }
                 Return::AtStack => Some(Frame {
                     ip: at(frame.sp.checked_add(8)?)?,
                     sp: frame.sp.checked_add(16)?,
@@ -362,6 +367,17 @@ impl Walker<'_> {
         let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before).is_some();
         is_code && code::follows_call(ip)
     }
+}
+
+/// Whether a handler is about to return to its own method, whose frame pointer is in the register.
+fn returns_to_its_method(record: &Record<'_>, frame: Frame, code: &Code, found: Return) -> bool {
+    let place = match found {
+        Return::AtStack => frame.sp.checked_add(8),
+        Return::AboveStack(0) => Some(frame.sp),
+        _ => None,
+    };
+    let return_address = place.and_then(|place| record.word(place));
+    return_address.is_some_and(|ip| code.is_called_by_itself(frame.ip, ip))
 }
 
 /// The registers of the caller of a function with a frame.
