@@ -100,27 +100,17 @@ impl Table {
 
     pub(crate) fn document(&self) -> String {
         let runtimes: BTreeSet<u32> = self.entries.iter().map(|entry| entry.runtime).collect();
-        let mut text = String::from(INTRODUCTION);
-        let _ = write!(text, "| moment | ids |");
-        for runtime in &runtimes {
-            let _ = write!(text, " .NET {runtime} |");
-        }
-        let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(runtimes.len()));
-        let mut rows: BTreeMap<(&str, Ids), BTreeMap<u32, Counts>> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, Ids, u32), Counts> = BTreeMap::new();
         for entry in &self.entries {
-            let row = rows
-                .entry((&entry.plan.moment, entry.plan.ids))
-                .or_default();
-            row.entry(entry.runtime).or_default().add(&entry.found);
+            let place = (&*entry.plan.moment, entry.plan.ids, entry.runtime);
+            counts.entry(place).or_default().add(&entry.found);
         }
-        for ((moment, ids), row) in &rows {
-            let _ = write!(text, "| `{moment}` | {} |", ids.name());
-            for runtime in &runtimes {
-                let counts = row.get(runtime).map_or("–".to_owned(), Counts::text);
-                let _ = write!(text, " {counts} |");
-            }
-            text.push('\n');
+        let mut cells = Cells::default();
+        for ((moment, ids, runtime), counts) in counts {
+            let row = cells.entry((moment.to_owned(), ids)).or_default();
+            row.insert(runtime, counts.text());
         }
+        let mut text = beginning(&runtimes, &cells);
         let crashes = self
             .crashes()
             .into_iter()
@@ -157,44 +147,94 @@ impl Table {
     }
 }
 
-/// A document in which those groups of calls that were probed again have their new outcomes.
+/// The cells of a document: by moment and ids, and by runtime.
+type Cells = BTreeMap<(String, Ids), BTreeMap<u32, String>>;
+
+/// The text before the sections.
+fn beginning(runtimes: &BTreeSet<u32>, cells: &Cells) -> String {
+    let mut text = String::from(INTRODUCTION);
+    let _ = write!(text, "{COLUMNS}");
+    for runtime in runtimes {
+        let _ = write!(text, "{RUNTIME}{runtime} |");
+    }
+    let _ = writeln!(text, "\n|---|---|{}", "---|".repeat(runtimes.len()));
+    for ((moment, ids), row) in cells {
+        let _ = write!(text, "| `{moment}` | {} |", ids.name());
+        for runtime in runtimes {
+            let counts = row.get(runtime).map_or(NOT_PROBED, String::as_str);
+            let _ = write!(text, " {counts} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+const COLUMNS: &str = "| moment | ids |";
+const RUNTIME: &str = " .NET ";
+const NOT_PROBED: &str = "–";
+
+/// A document in which those groups of calls that were probed again, on the runtimes on which they were, have their new outcomes.
 pub(crate) fn merged(old: &str, new: &str) -> String {
-    let probed: BTreeSet<(String, Ids)> = rows(new).map(|(place, _)| place).collect();
-    let is_kept = |place: &(String, Ids)| !probed.contains(place);
-    let kept = rows(old).filter(|(place, _)| is_kept(place));
-    let all: BTreeMap<(String, Ids), &str> = kept.chain(rows(new)).collect();
-    let mut text: Vec<&str> = new.lines().take_while(|line| !is_row(line)).collect();
-    text.extend(all.into_values());
-    let mut text = text.join("\n") + "\n";
+    let (mut runtimes, mut cells) = cells_of(old);
+    let (probed_on, probed) = cells_of(new);
+    runtimes.extend(probed_on);
+    for (place, row) in &probed {
+        let kept = cells.entry(place.clone()).or_default();
+        kept.extend(
+            row.iter()
+                .map(|(runtime, counts)| (*runtime, counts.clone())),
+        );
+    }
+    let mut text = beginning(&runtimes, &cells);
     for title in new.lines().filter_map(|line| line.strip_prefix("## ")) {
-        let kept = items(old, title).filter(|line| {
-            let Some((moment, ids)) = place_of(line) else {
-                return true;
-            };
-            probed
-                .iter()
-                .all(|probed| probed.0 != moment || ids.is_some_and(|ids| probed.1.name() != ids))
-        });
-        let lines: BTreeSet<String> = kept.chain(items(new, title)).map(str::to_owned).collect();
+        let kept = items(old, title).filter_map(|line| without_probed(line, &probed));
+        let lines: BTreeSet<String> = kept.chain(items(new, title).map(str::to_owned)).collect();
         section(&mut text, title, lines.into_iter());
     }
     text
 }
 
-fn is_row(line: &str) -> bool {
-    line.starts_with("| `")
+/// The runtimes of a document, and its cells.
+fn cells_of(document: &str) -> (BTreeSet<u32>, Cells) {
+    let header = document.lines().find_map(|line| line.strip_prefix(COLUMNS));
+    let columns = header.unwrap_or_default().split('|');
+    let columns = columns.filter_map(|column| column.strip_prefix(RUNTIME)?.trim().parse().ok());
+    let runtimes: Vec<u32> = columns.collect();
+    let mut cells = Cells::new();
+    for line in document.lines().filter(|line| line.starts_with("| `")) {
+        let mut row = line.split('|').skip(1).map(str::trim);
+        let moment = row.next().unwrap_or_default().replace('`', "");
+        let Some(ids) = row.next().and_then(Ids::named) else {
+            continue;
+        };
+        let counts = runtimes.iter().copied().zip(row);
+        let counts = counts.filter(|(_, counts)| *counts != NOT_PROBED);
+        let counts = counts.map(|(runtime, counts)| (runtime, counts.to_owned()));
+        cells.insert((moment, ids), counts.collect());
+    }
+    (runtimes.into_iter().collect(), cells)
 }
 
-/// The rows of a document by their moments and ids.
-fn rows(document: &str) -> impl Iterator<Item = ((String, Ids), &str)> {
-    document
-        .lines()
-        .filter(|line| is_row(line))
-        .filter_map(|line| {
-            let mut cells = line.split('|').skip(1).map(str::trim);
-            let mut cell = || cells.next().unwrap_or_default().replace('`', "");
-            Some(((cell(), Ids::named(&cell())?), line))
+/// An item of a section for the runtimes on which its calls were not probed again, if there are some.
+fn without_probed(item: &str, probed: &Cells) -> Option<String> {
+    let Some((moment, ids)) = place_of(item) else {
+        return Some(item.to_owned());
+    };
+    let start = item.find("` on ").map(|at| at + 5);
+    let Some(start) = item.find(" ids, on ").map(|at| at + 9).or(start) else {
+        return Some(item.to_owned());
+    };
+    let (before, rest) = item.split_at(start);
+    let (on, how) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+    let is_again = |runtime: &u32| {
+        let mut rows = probed.iter();
+        rows.any(|((again, kind), row)| {
+            again == moment && ids.is_none_or(|ids| kind.name() == ids) && row.contains_key(runtime)
         })
+    };
+    let left = on.split(", ").filter_map(|runtime| runtime.parse().ok());
+    let left: BTreeSet<u32> = left.filter(|runtime| !is_again(runtime)).collect();
+    (!left.is_empty()).then(|| format!("{before}{}{how}", joined(&left)))
 }
 
 /// The items of a section.
@@ -296,8 +336,10 @@ components are attached, and their functions called.
 mod tests {
     use super::*;
 
+    /// A document with two runtimes.
     fn document(rows: &[&str], crashes: &[&str]) -> String {
-        let mut text = format!("{INTRODUCTION}| moment | ids | .NET 8 |\n|---|---|---|\n");
+        let mut text =
+            format!("{INTRODUCTION}| moment | ids | .NET 8 | .NET 9 |\n|---|---|---|---|\n");
         text.push_str(&rows.concat());
         section(
             &mut text,
@@ -314,24 +356,29 @@ mod tests {
 
     #[test]
     fn groups_that_are_probed_again_replace_their_outcomes() {
-        let bad = "`call` in `drop`, own ids, on 8: SIGSEGV";
-        let other = "`call` in `drop`, stale ids, on 8: SIGSEGV";
         let old = document(
             &[
-                "| `drop` | own | 1 0 **1** |\n",
-                "| `drop` | stale | 2 **1** |\n",
-                "| `gc` | own | 3 |\n",
+                "| `drop` | own | 1 0 **1** | 1 0 **1** |\n",
+                "| `drop` | stale | 2 **1** | – |\n",
+                "| `gc` | own | 3 | 4 |\n",
             ],
-            &[bad, other],
+            &[
+                "`call` in `drop`, own ids, on 8, 9: SIGSEGV",
+                "`call` in `drop`, stale ids, on 8: SIGSEGV",
+            ],
         );
-        let new = document(&["| `drop` | own | 5 |\n"], &[]);
+        // On the first runtime alone.
+        let new = document(&["| `drop` | own | 5 | – |\n"], &[]);
         let expected = document(
             &[
-                "| `drop` | own | 5 |\n",
-                "| `drop` | stale | 2 **1** |\n",
-                "| `gc` | own | 3 |\n",
+                "| `drop` | own | 5 | 1 0 **1** |\n",
+                "| `drop` | stale | 2 **1** | – |\n",
+                "| `gc` | own | 3 | 4 |\n",
             ],
-            &[other],
+            &[
+                "`call` in `drop`, own ids, on 9: SIGSEGV",
+                "`call` in `drop`, stale ids, on 8: SIGSEGV",
+            ],
         );
         assert_eq!(merged(&old, &new), expected);
         assert_eq!(merged(&old, &old), old);
