@@ -150,8 +150,13 @@ impl Local {
     #[inline]
     pub fn add(&self, node: Node, weight: u64, count: u64) {
         if let Some(cell) = self.tree.cell(node) {
-            add(&cell.weight, weight);
-            add(&cell.count, count);
+            // Hooks add one of them alone.
+            if weight > 0 {
+                add(&cell.weight, weight);
+            }
+            if count > 0 {
+                add(&cell.count, count);
+            }
         }
     }
 

@@ -46,13 +46,13 @@ impl Counter {
     }
 
     #[inline]
-    fn now(&self) -> u64 {
-        self.clock.map_or(0, |clock| clock.ticks())
+    fn now(&self) -> Option<u64> {
+        self.clock.map(|clock| clock.ticks())
     }
 
     /// A copy of the stacks, with nanoseconds.
     pub(crate) fn stacks(&self) -> Stacks {
-        let mut stacks = self.live.stacks(self.now());
+        let mut stacks = self.live.stacks(self.now().unwrap_or(0));
         if let Some(clock) = self.clock {
             stacks.scale(clock.nanoseconds());
         }
@@ -143,10 +143,12 @@ impl Thread {
         self.go_on();
     }
 
-    /// The time since the last event belongs to the innermost call.
+    /// The time since the last event belongs to the innermost call. Without a clock nothing is looked up.
     #[inline]
     fn tick(&mut self) {
-        let now = self.counter.now();
+        let Some(now) = self.counter.now() else {
+            return;
+        };
         if self.node != Stacks::ROOT {
             self.stacks
                 .add(self.node, now.saturating_sub(self.since), 0);
@@ -166,6 +168,8 @@ impl Thread {
     #[inline]
     fn run(&mut self, node: Node) {
         self.node = node;
-        self.stacks.open(node, self.since);
+        if self.counter.clock.is_some() {
+            self.stacks.open(node, self.since);
+        }
     }
 }
