@@ -1,10 +1,13 @@
 //! The running sampler: its timers, its handler, and the thread that reads the samples.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::code::{self, CodeMap};
+use super::event::Alarm;
+use super::feed::{self, Feed};
 use super::maps::Maps;
 use super::native::Natives;
 use super::signal::{self, Header};
@@ -27,7 +30,7 @@ use crate::worker::{Stop, Worker, is_early};
 const BUSY: Duration = Duration::from_millis(40);
 const IDLE: Duration = Duration::from_millis(160);
 
-/// The pause after which threads that may wait are visited again.
+/// The pause after which threads that may wait are visited again, and the samples of the kernel are read.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The reads after which facts about libraries and threads are verified.
@@ -52,6 +55,8 @@ pub(super) fn check() -> Result<()> {
 pub(super) struct Engine {
     shared: Arc<Shared>,
     worker: Worker,
+    /// Where the kernel samples threads.
+    feed: Option<Feed>,
     /// Whether the timers and the handler are still there.
     is_running: AtomicBool,
 }
@@ -104,8 +109,12 @@ impl Engine {
             totals: Mutex::default(),
             process: clock::of_process().unwrap_or_default(),
         });
+        let mut feed = None;
         let installed = signal::install(options.depth);
         let started = installed.and_then(|()| {
+            if feed::is_wanted(options.interval) {
+                feed = shared.feed();
+            }
             lock(&shared.threads).open(options.interval);
             Worker::start(info, "cpu sampler", {
                 let (info, shared) = (info.clone(), Arc::clone(&shared));
@@ -116,9 +125,13 @@ impl Engine {
             Ok(worker) => Ok(Self {
                 shared,
                 worker,
+                feed,
                 is_running: AtomicBool::new(true),
             }),
             Err(error) => {
+                if let Some(feed) = feed {
+                    feed.stop();
+                }
                 signal::uninstall();
                 ACTIVE.store(false, Ordering::SeqCst);
                 Err(error)
@@ -172,12 +185,17 @@ impl Engine {
         totals.threads = threads.seen;
         totals.untimed_threads = threads.refused;
         totals.refusal.clone_from(&threads.refusal);
+        totals.threads_by_events = threads.fed_ever;
+        totals.no_events.clone_from(&threads.reason);
         totals
     }
 
     pub(super) fn stop(&self) -> Result<()> {
         if self.is_running.swap(false, Ordering::SeqCst) {
             lock(&self.shared.threads).close();
+            if let Some(feed) = &self.feed {
+                feed.stop();
+            }
             let is_restored = signal::uninstall();
             lock(&self.shared.totals).is_handler_left = !is_restored;
             self.shared.count_process();
@@ -189,6 +207,25 @@ impl Engine {
 }
 
 impl Shared {
+    /// Has the kernel sample the threads that begin from now on, where the system allows it.
+    fn feed(self: &Arc<Self>) -> Option<Feed> {
+        let start = || {
+            let alarm = Arc::new(Alarm::new()?);
+            let shared = Arc::clone(self);
+            let empty = move || lock(&shared.threads).empty_rings();
+            Ok((Arc::clone(&alarm), Feed::start(alarm, empty)?))
+        };
+        let (alarm, feed) = match start() {
+            Ok((alarm, feed)) => (Ok(alarm), Some(feed)),
+            Err(error) => {
+                let error: io::Error = error;
+                (Err(format!("the samples of the kernel cannot be read: {error}")), None)
+            }
+        };
+        lock(&self.threads).feed(alarm);
+        feed
+    }
+
     /// The sampler's thread.
     fn run(&self, info: &ProfilerInfo, stop: &Stop) -> Result<()> {
         self.find_threads(info)?;
@@ -207,7 +244,8 @@ impl Shared {
             if is_over {
                 return Ok(());
             }
-            pause = match (looks, is_busy) {
+            let is_fed = lock(&self.threads).is_fed();
+            pause = match (looks || is_fed, is_busy) {
                 (true, _) => LOOK,
                 (false, true) => BUSY,
                 (false, false) => (pause * 2).min(IDLE),

@@ -12,6 +12,9 @@ macro_rules! on_platforms {
 on_platforms! {
     mod code;
     mod engine;
+    #[allow(unsafe_code, reason = "the kernel's events and their memory")]
+    mod event;
+    mod feed;
     mod maps;
     mod native;
     mod prologue;
@@ -132,6 +135,10 @@ pub struct CpuSamplerTotals {
     pub unmanaged: u64,
     /// The sampled threads.
     pub threads: u64,
+    /// The threads of them that the kernel has sampled by its performance events, because the rate is above its tick.
+    pub threads_by_events: u64,
+    /// The first reason why others of them had a timer, although the rate is above the kernel's tick.
+    pub no_events: Option<String>,
     /// The threads for which the system refused a timer, and its first reason.
     pub untimed_threads: u64,
     /// The first reason of the system to refuse a timer.
@@ -171,8 +178,9 @@ impl CpuSamplerTotals {
 /// [`stop`](Self::stop), and by itself when the runtime shuts down or the profiler detaches: no timer, thread or handler is
 /// left, except as [`CpuSamplerTotals::is_handler_left`] says.
 ///
-/// Timers of processor time expire with the kernel's tick, mostly 250 times a second. A higher rate gives samples with a
-/// higher [weight](CpuSample::weight).
+/// Timers of processor time expire with the kernel's tick, mostly 250 times a second. Where a higher rate is asked for, the
+/// kernel takes the samples by its performance events, without a signal, if the system allows it. Otherwise samples have a
+/// higher [weight](CpuSample::weight), and [`CpuSamplerTotals::no_events`] says why.
 ///
 /// Calls `ICorProfilerInfo8::GetFunctionFromIP3`, `ICorProfilerInfo9::GetNativeCodeStartAddresses` and
 /// `ICorProfilerInfo9::GetCodeInfo4` (.NET Core 3.0 and newer). **Events**:

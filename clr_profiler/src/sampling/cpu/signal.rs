@@ -40,7 +40,7 @@ const FRAME: usize = 8;
 const AFTER: usize = 256;
 
 /// The words before the copies: see [`Header`].
-pub(super) const HEADER: usize = 7;
+pub(super) const HEADER: usize = 9;
 
 /// The places of the interrupted registers above the stack pointer that a handler of a signal returns with (x86-64).
 pub(super) const INTERRUPTED_FP: usize = 40 + 8 * 10;
@@ -57,6 +57,11 @@ pub(super) enum Header {
     Link,
     /// Whether the depth was reached.
     IsTruncated,
+    /// Whether the stack may have more than the copied words.
+    IsFull,
+    /// The number of words before the copies: a frame pointer, the return addresses of its frame and those beyond, and a 0
+    /// if they are all.
+    Beyond,
 }
 
 /// The handler that the runtime has installed, as the address of a function; 0 without one.

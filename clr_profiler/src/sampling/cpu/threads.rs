@@ -1,10 +1,13 @@
-//! The sampled threads: a timer and a slot for each.
+//! The sampled threads: for each a timer and a slot, or an event of the kernel.
 
 use std::collections::HashMap;
 use std::fs;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::event::{self, Alarm};
+use super::feed::{self, Fed};
 use super::maps::Maps;
 use super::signal::SIGNAL;
 use super::slot::Taken;
@@ -22,12 +25,18 @@ pub(super) struct Batch {
     pub(super) lost: u64,
 }
 
-/// The fields are dropped in this order: the timer ends first.
 #[derive(Debug)]
 struct Sampled {
-    timer: Timer,
-    taken: Taken,
+    source: Source,
     os_thread: u32,
+}
+
+/// Where the samples of a thread are from.
+#[derive(Debug)]
+enum Source {
+    /// The fields are dropped in this order: the timer ends first.
+    Handler(Timer, Taken),
+    Kernel(Fed),
 }
 
 /// The sampled threads of the process.
@@ -49,12 +58,30 @@ pub(super) struct Threads {
     /// The calls of the handler, and their nanoseconds, for threads that have ended.
     calls: u64,
     spent: u64,
+    /// Wakes the thread that empties rings, where the rate is above the kernel's tick.
+    alarm: Option<Arc<Alarm>>,
+    /// The threads that have an event now, and all that had one.
+    fed: usize,
+    pub(super) fed_ever: u64,
+    /// The first reason why a thread has a timer instead.
+    pub(super) reason: Option<String>,
+    /// The words that were taken from rings and not collected.
+    waiting: usize,
+    scratch: Vec<u64>,
 }
 
 impl Threads {
     pub(super) fn open(&mut self, interval: Duration) {
         self.is_open = true;
         self.interval = interval;
+    }
+
+    /// Has the kernel sample threads from now on; otherwise the reason why it does not.
+    pub(super) fn feed(&mut self, alarm: Result<Arc<Alarm>, String>) {
+        match alarm {
+            Ok(alarm) => self.alarm = Some(alarm),
+            Err(reason) => self.reason = Some(reason),
+        }
     }
 
     /// Samples a thread from now on.
@@ -76,6 +103,27 @@ impl Threads {
     }
 
     fn try_begin(&mut self, thread: ThreadId, os_thread: u32) -> Result<(), String> {
+        // Of another thread the bounds are found with its first sample.
+        let is_own = os_thread == timer::this_thread();
+        let bounds = if is_own { timer::own_stack() } else { None };
+        if let Some(alarm) = self.alarm.as_ref() {
+            let fed = match (self.fed + 1) * event::MEMORY <= feed::RINGS {
+                true => Fed::open(os_thread, self.interval, bounds, alarm),
+                false => Err("the kernel's rings for samples are limited to 64 MB".to_owned()),
+            };
+            match fed {
+                Ok(fed) => {
+                    self.fed += 1;
+                    self.fed_ever += 1;
+                    let source = Source::Kernel(fed);
+                    self.sampled.insert(thread, Sampled { source, os_thread });
+                    return Ok(());
+                }
+                Err(reason) => {
+                    self.reason.get_or_insert(reason);
+                }
+            }
+        }
         let index = self.free.pop().unwrap_or_else(|| {
             self.unused += 1;
             self.unused - 1
@@ -84,22 +132,15 @@ impl Threads {
             self.free.push(index);
             return Err("there is no memory for samples".to_owned());
         };
-        // Of another thread the bounds are found with its first sample.
-        if os_thread == timer::this_thread()
-            && let Some((low, high)) = timer::own_stack()
-        {
+        if let Some((low, high)) = bounds {
             taken.slot().set_bounds(low, high);
         }
         let timer = timer::create_with_reserve(os_thread, taken.key());
         let timer = timer.and_then(|timer| timer.start(self.interval).map(|()| timer));
         match timer {
             Ok(timer) => {
-                let sampled = Sampled {
-                    timer,
-                    taken,
-                    os_thread,
-                };
-                self.sampled.insert(thread, sampled);
+                let source = Source::Handler(timer, taken);
+                self.sampled.insert(thread, Sampled { source, os_thread });
                 Ok(())
             }
             Err(error) => {
@@ -115,19 +156,25 @@ impl Threads {
         let Some(sampled) = self.sampled.remove(&thread) else {
             return;
         };
-        let Sampled {
-            timer,
-            taken,
-            os_thread,
-        } = sampled;
-        drop(timer);
-        let mut records = Vec::new();
-        let lost = taken.drain(&mut records);
-        let (calls, spent) = taken.slot().costs();
-        self.calls += calls;
-        self.spent += spent;
-        self.free.push(taken.index());
-        drop(taken);
+        let Sampled { source, os_thread } = sampled;
+        let (records, lost) = match source {
+            Source::Handler(timer, taken) => {
+                drop(timer);
+                let mut records = Vec::new();
+                let lost = taken.drain(&mut records);
+                let (calls, spent) = taken.slot().costs();
+                self.calls += calls;
+                self.spent += spent;
+                self.free.push(taken.index());
+                (records, lost)
+            }
+            Source::Kernel(mut fed) => {
+                let room = feed::WAITING.saturating_sub(self.waiting);
+                self.waiting += fed.read(&mut self.scratch, room);
+                self.fed = self.fed.saturating_sub(1);
+                fed.take()
+            }
+        };
         if lost > 0 || !records.is_empty() {
             self.ended.push(Batch {
                 thread,
@@ -145,6 +192,7 @@ impl Threads {
         for (thread, _) in &all {
             self.end(*thread);
         }
+        (self.alarm, self.scratch) = (None, Vec::new());
         // Older kernels deliver a signal after its timer was deleted.
         let patience = Instant::now() + Duration::from_millis(50);
         while all.iter().any(|(_, os_thread)| is_pending(*os_thread)) {
@@ -155,18 +203,36 @@ impl Threads {
         }
     }
 
+    /// Empties the rings of the kernel.
+    pub(super) fn empty_rings(&mut self) {
+        for sampled in self.sampled.values_mut() {
+            if let Source::Kernel(fed) = &mut sampled.source {
+                let room = feed::WAITING.saturating_sub(self.waiting);
+                self.waiting += fed.read(&mut self.scratch, room);
+            }
+        }
+    }
+
     /// The samples since the last call.
     pub(super) fn collect(&mut self, maps: &mut Maps) -> Vec<Batch> {
+        self.empty_rings();
+        self.waiting = 0;
         let mut batches = std::mem::take(&mut self.ended);
-        for (thread, sampled) in &self.sampled {
-            let mut records = Vec::new();
-            let lost = sampled.taken.drain(&mut records);
-            let slot = sampled.taken.slot();
-            if let Some((sp, own)) = slot.unknown_stack()
-                && let Some((low, high)) = stack_at(maps, sp, own)
-            {
-                slot.set_bounds(low, high);
-            }
+        for (thread, sampled) in &mut self.sampled {
+            let (records, lost) = match &mut sampled.source {
+                Source::Handler(_, taken) => {
+                    let mut records = Vec::new();
+                    let lost = taken.drain(&mut records);
+                    let slot = taken.slot();
+                    if let Some((sp, own)) = slot.unknown_stack()
+                        && let Some((low, high)) = stack_at(maps, sp, own)
+                    {
+                        slot.set_bounds(low, high);
+                    }
+                    (records, lost)
+                }
+                Source::Kernel(fed) => fed.take(),
+            };
             if lost > 0 || !records.is_empty() {
                 batches.push(Batch {
                     thread: *thread,
@@ -177,6 +243,11 @@ impl Threads {
             }
         }
         batches
+    }
+
+    /// Whether the kernel samples a thread: its rings and the words that wait have less room than those of the handler.
+    pub(super) fn is_fed(&self) -> bool {
+        self.fed > 0
     }
 
     /// Ends the timers and slots of threads that ended without notice.
@@ -201,9 +272,11 @@ impl Threads {
     pub(super) fn costs(&self) -> (u64, Duration) {
         let (mut calls, mut spent) = (self.calls, self.spent);
         for sampled in self.sampled.values() {
-            let (more_calls, more) = sampled.taken.slot().costs();
-            calls += more_calls;
-            spent += more;
+            if let Source::Handler(_, taken) = &sampled.source {
+                let (more_calls, more) = taken.slot().costs();
+                calls += more_calls;
+                spent += more;
+            }
         }
         (calls, Duration::from_nanos(spent))
     }

@@ -1,5 +1,6 @@
 //! The frames of a copied stack.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use super::code::{self, Code, CodeMap};
@@ -21,6 +22,10 @@ pub(super) struct Record<'a> {
     words: &'a [u64],
     /// The copied parts of the stack: their addresses, in increasing order, and their words.
     segments: Vec<(usize, &'a [u64])>,
+    /// See [`Header::Beyond`].
+    beyond: &'a [u64],
+    /// Whether a word above the copied ones was asked for.
+    is_exceeded: Cell<bool>,
 }
 
 impl<'a> Record<'a> {
@@ -29,7 +34,8 @@ impl<'a> Record<'a> {
         let length = usize::try_from(*words.first()?).ok()?;
         let (record, rest) = words.split_at_checked(length)?;
         *words = rest;
-        let mut left = record.get(HEADER..)?;
+        let beyond = usize::try_from(*record.get(Header::Beyond as usize)?).ok()?;
+        let (beyond, mut left) = record.get(HEADER..)?.split_at_checked(beyond)?;
         let mut segments = Vec::new();
         while let [address, count, after @ ..] = left {
             let (segment, after) = after.split_at_checked(*count as usize)?;
@@ -39,6 +45,8 @@ impl<'a> Record<'a> {
         Some(Self {
             words: record,
             segments,
+            beyond,
+            is_exceeded: Cell::new(false),
         })
     }
 
@@ -50,7 +58,24 @@ impl<'a> Record<'a> {
     pub(super) fn word(&self, address: usize) -> Option<usize> {
         let after = self.segments.partition_point(|(start, _)| *start <= address);
         let (start, words) = self.segments.get(after.checked_sub(1)?)?;
-        words.get((address - start) / 8).map(|word| *word as usize)
+        let word = words.get((address - start) / 8).map(|word| *word as usize);
+        if word.is_none() && after == self.segments.len() {
+            self.is_exceeded.set(true);
+        }
+        word
+    }
+
+    /// Whether the stack continues above the copied words, which a walk has asked for.
+    pub(super) fn continues(&self) -> bool {
+        self.header(Header::IsFull) != 0 && self.is_exceeded.get()
+    }
+
+    /// The return addresses of the frame with this frame pointer and those beyond.
+    pub(super) fn beyond(&self, fp: usize) -> &'a [u64] {
+        match self.beyond {
+            [first, addresses @ ..] if *first as usize == fp => addresses,
+            _ => &[],
+        }
     }
 }
 
@@ -176,7 +201,31 @@ impl Walker<'_> {
         }
         let is_first = matches!(self.place(frame.ip, is_top, is_top), Place::Native(_, Some(rule)) if rule.is_first);
         walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
+        if walked.is_broken && record.continues() {
+            walked.is_broken = false;
+            walked.is_truncated = !self.walk_beyond(record.beyond(frame.fp), frames);
+        }
         walked
+    }
+
+    /// Appends the frames of return addresses alone; whether they end with those of the code that called the outermost
+    /// managed method. A 0 follows the last one of a stack.
+    fn walk_beyond(&mut self, addresses: &[u64], frames: &mut Vec<CpuFrame>) -> bool {
+        let mut is_below = false;
+        for ip in addresses.iter().map(|ip| *ip as usize) {
+            if ip == 0 || frames.len() >= self.depth {
+                return ip == 0 && is_below;
+            }
+            let code = match self.place(ip, false, false) {
+                Place::Managed(code) => CpuCode::Managed(code.function),
+                Place::Native(library, _) => CpuCode::Native(library),
+                Place::Stub => CpuCode::Stub,
+                Place::Nothing => return false,
+            };
+            is_below = matches!(code, CpuCode::Native(_));
+            frames.push(CpuFrame { ip, code });
+        }
+        false
     }
 
     /// The owner of the code at an instruction pointer. `is_next`: it is that of the next instruction, not that after a call.
@@ -410,7 +459,8 @@ mod tests {
 
     #[test]
     fn words_are_found_where_they_were_copied() {
-        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1];
+        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 3];
+        words.extend([0x2008, 0x77, 0x78]);
         words.extend([0x1000, 3, 7, 8, 9]);
         words.extend([0x1018, 1, 10]);
         words.extend([0x2000, 1, 11]);
@@ -432,7 +482,8 @@ mod tests {
             None,
         ];
         assert_eq!(found, expected);
-        assert!(Record::take(&mut rest).is_none());
+        assert!(record.continues() && Record::take(&mut rest).is_none());
+        assert_eq!((record.beyond(0x2008), record.beyond(0x2010)), (&[0x77, 0x78][..], &[][..]));
         // Words that the handler did not write are no record.
         for length in 1..words.len() {
             words[0] = length as u64;

@@ -11,11 +11,12 @@ const FILE: &str = "docs/send-and-sync.md";
 const TABLE: &str = "| type | `Send` | `Sync` | why |\n|---|---|---|---|\n";
 
 /// The types whose `Send` or `Sync` is declared, not derived by the compiler, by their files.
-const DECLARED: [(&str, &str); 8] = [
+const DECLARED: [(&str, &str); 9] = [
     ("clr_profiler/src/info/info13.rs", "Send for ObjectHandle"),
     ("clr_profiler/src/info/info13.rs", "Sync for ObjectHandle"),
     ("clr_profiler/src/runtime/handle.rs", "Send for Runtime"),
     ("clr_profiler/src/runtime/handle.rs", "Sync for Runtime"),
+    ("clr_profiler/src/sampling/cpu/event.rs", "Send for Ring"),
     ("clr_profiler_test/src/stand_in/face.rs", "Send for Face"),
     ("clr_profiler_test/src/stand_in/face.rs", "Sync for Face"),
     (
