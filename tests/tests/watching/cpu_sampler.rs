@@ -189,9 +189,9 @@ fn a_hundred_samples_a_second_are_enough() {
     }
 }
 
-/// Has the system refuse timers to a program, as the filter of a container may.
+/// Has the system refuse a call to a program, as the filter of a container may.
 #[cfg(target_arch = "x86_64")]
-fn refuse_timers(command: &mut Command) {
+fn refuse(command: &mut Command, call: libc::c_long) {
     let step = |code: u32, k: u32, jt, jf| libc::sock_filter {
         code: code as u16,
         jt,
@@ -203,7 +203,7 @@ fn refuse_timers(command: &mut Command) {
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         step(
             libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
-            libc::SYS_timer_create as u32,
+            call as u32,
             0,
             1,
         ),
@@ -243,7 +243,7 @@ fn without_timers_the_program_is_suspended_and_the_table_says_why() {
         let file = folder.path("cpu.txt");
         let options = ["--output", file.to_str().unwrap()];
         let mut command = EXAMPLE.command(runtime, &options, &profilee("Spins"), &["1", "320"]);
-        refuse_timers(&mut command);
+        refuse(&mut command, libc::SYS_timer_create);
         let finished = Finished::of(command);
         assert_eq!(finished.status.code(), Some(0), "{finished:?}");
         let table = fs::read_to_string(file).unwrap();
@@ -254,6 +254,53 @@ fn without_timers_the_program_is_suspended_and_the_table_says_why() {
             table.contains(SEVENTY) && table.contains("own time is biased: "),
             "{table}"
         );
+    }
+}
+
+/// A rate above the kernel's tick; the line of the table about lost intervals has the one that was had.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn above_the_tick_the_kernel_takes_the_samples_or_the_table_says_why_not() {
+    const WHY: &str = "threads were sampled at the kernel's tick instead of 2000 times a second, ";
+    const FILTER: &str =
+        "the call `perf_event_open` is refused, as by the seccomp filter of a container; ";
+    for runtime in runtimes() {
+        for is_refused in [false, true] {
+            let folder = Folder::new();
+            let file = folder.path("cpu.txt");
+            let options = ["--interval", "500", "--output", file.to_str().unwrap()];
+            let mut command = EXAMPLE.command(runtime, &options, &profilee("Spins"), &["2", "640"]);
+            if is_refused {
+                refuse(&mut command, libc::SYS_perf_event_open);
+            }
+            let finished = Finished::of(command);
+            assert_eq!(finished.status.code(), Some(0), "{finished:?}");
+            let table = fs::read_to_string(file).unwrap();
+            let number = |before: &str, after: &str| -> f64 {
+                let (text, _) = table.split_once(after).expect(after);
+                let text = text.rsplit(before).next().unwrap();
+                text.parse().unwrap_or_else(|_| panic!("{text}: {table}"))
+            };
+            let rate = number("; ", " samples a second of processor time; ");
+            let lost = number(", ", " % of them; ");
+            println!(
+                "on {}, refused {is_refused}: {rate} samples a second, {lost} % lost",
+                runtime.name
+            );
+            if is_refused {
+                assert!(table.contains(WHY) && table.contains(FILTER), "{table}");
+                assert!(rate < 1100.0, "{table}");
+            } else if table.contains(WHY) {
+                eprintln!("NOT TESTED: the system allows no events\n{table}");
+            } else {
+                assert!((1700.0..=2010.0).contains(&rate) && lost < 5.0, "{table}");
+                let words = "2000 samples a second were asked for, above the kernel's tick: its performance events have sampled ";
+                assert!(
+                    table.contains(words) && table.contains("the handler took 0.0 ms"),
+                    "{table}"
+                );
+            }
+        }
     }
 }
 

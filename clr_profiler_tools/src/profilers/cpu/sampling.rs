@@ -121,7 +121,7 @@ impl Totals {
     pub(crate) fn lines(&self, all: Duration, cut: f64) -> Vec<String> {
         let seconds = all.as_secs_f64();
         match self {
-            Self::OnThread(totals, _) => {
+            Self::OnThread(totals, interval) => {
                 let share = |part: u64| percent(part as f64, totals.samples as f64);
                 let others = totals.process.saturating_sub(totals.cpu);
                 let first = format!(
@@ -145,6 +145,15 @@ impl Totals {
                     others.as_secs_f64(),
                 );
                 let mut lines = vec![first, second];
+                if totals.threads_by_events > 0 {
+                    lines.push(format!(
+                        "{:.0} samples a second were asked for, above the kernel's tick: its performance events have sampled {} \
+                         of {} threads, without interrupting them",
+                        1.0 / interval.as_secs_f64(),
+                        totals.threads_by_events,
+                        totals.threads,
+                    ));
+                }
                 if totals.waits > 0 {
                     lines.push(format!(
                         "{:.3} s of waiting in {} samples, {:.2} % of whose stacks are broken; time in which threads were ready \
@@ -180,7 +189,14 @@ impl Totals {
         match self {
             Self::OnThread(totals, interval) => {
                 let asked = 1.0 / interval.as_secs_f64();
-                if totals.samples >= FEW && totals.rate() < asked / 2.0 {
+                if let Some(reason) = &totals.no_events {
+                    let threads = totals.threads.saturating_sub(totals.threads_by_events);
+                    remarks.push(format!(
+                        "{threads} of {} threads were sampled at the kernel's tick instead of {asked:.0} times a second, and each \
+                         sample counts for all of its intervals: {reason}",
+                        totals.threads
+                    ));
+                } else if totals.samples >= FEW && totals.rate() < asked / 2.0 {
                     remarks.push(format!(
                         "{:.0} samples were taken in a second of processor time, instead of {asked:.0}: the system's \
                          timers do not expire more often; each sample counts for all of its intervals",
@@ -263,7 +279,14 @@ mod tests {
             words.starts_with("250 samples were taken in a second of processor time, instead of 1000: the system's"),
             "{words}"
         );
-        totals.refusal = Some("no more".to_owned());
+        (totals.threads_by_events, totals.no_events) = (1, Some("no rings".to_owned()));
+        let words = said(&totals, Duration::from_millis(1));
+        assert!(
+            words.starts_with("3 of 4 threads were sampled at the kernel's tick instead of 1000 times a second, and"),
+            "{words}"
+        );
+        assert!(words.ends_with(" intervals: no rings"), "{words}");
+        (totals.no_events, totals.refusal) = (None, Some("no more".to_owned()));
         (totals.untimed_threads, totals.broken) = (3, 4);
         let words = said(&totals, Duration::from_millis(4));
         assert!(
