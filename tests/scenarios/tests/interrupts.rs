@@ -1,4 +1,4 @@
-//! The sampler that interrupts threads: hardware exceptions, and a detach in the middle.
+//! The sampler that interrupts threads, and that which the kernel feeds: hardware exceptions, and a detach in the middle.
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "its tests are for Linux"))]
 
@@ -12,7 +12,8 @@ use clr_profiler::prelude::*;
 use clr_profiler::sampling::CpuSampler;
 use scenario_support::{clsid, log};
 
-/// Logs the timers, the thread and the handler of its sampler: when there are samples, and after its end. With `SCENARIO_DETACH` it detaches.
+/// Logs the timers, the events of the kernel, the threads and the handler of its sampler: when there are samples, and after its
+/// end. With `SCENARIO_DETACH` it detaches, and `SCENARIO_RATE` is the rate, above the kernel's tick by default.
 pub(crate) struct Interrupts {
     sampler: Arc<CpuSampler>,
     samples: Arc<AtomicU64>,
@@ -26,7 +27,9 @@ impl Profiler for Interrupts {
         let detaches = std::env::var_os("SCENARIO_DETACH").is_some();
         let handler = handler();
         let samples = Arc::new(AtomicU64::new(0));
-        let sampler = CpuSampler::builder().rate(1000).build({
+        let rate = std::env::var("SCENARIO_RATE").ok();
+        let rate = rate.and_then(|rate| rate.parse().ok()).unwrap_or(1000);
+        let sampler = CpuSampler::builder().rate(rate).build({
             let samples = Arc::clone(&samples);
             move |info, sample| {
                 // The program to which it is attached is another one.
@@ -61,7 +64,11 @@ impl Profiler for Interrupts {
 
     fn profiler_detach_succeeded(&self, _info: &ProfilerInfo) -> Result<()> {
         installed("after", self.handler);
-        log::line(format_args!("broken {}", self.sampler.totals().broken));
+        let totals = self.sampler.totals();
+        log::line(format_args!("broken {}", totals.broken));
+        if let Some(reason) = totals.no_events {
+            log::line(format_args!("no events: {reason}"));
+        }
         Ok(())
     }
 
@@ -76,24 +83,35 @@ impl Profiler for Interrupts {
     }
 }
 
-/// Logs whether there are timers and a thread of the sampler, and whose handler of its signal is installed.
+/// Logs whether there are timers, events of the kernel and a thread of the sampler, and whose handler of its signal is
+/// installed.
 pub(crate) fn installed(when: &str, handler_before: usize) {
     let timers = fs::read_to_string("/proc/self/timers").unwrap_or_default();
     let has_timers = timers.lines().any(|line| line.starts_with("ID: "));
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let has_events = maps.contains("[perf_event]") || descriptors("[perf_event]") > 0;
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let mut stats = tasks.map(|task| fs::read_to_string(task.path().join("stat")));
     let has_thread = stats.any(|stat| stat.is_ok_and(|stat| is_alive_sampler(&stat)));
     let is_before = handler() == handler_before;
     log::line(format_args!(
-        "{when}: timers {has_timers} thread {has_thread} first handler {is_before}"
+        "{when}: timers {has_timers} events {has_events} thread {has_thread} first handler {is_before}"
     ));
+}
+
+/// The number of descriptors of this kind.
+fn descriptors(kind: &str) -> usize {
+    let all = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let links = all.filter_map(|entry| fs::read_link(entry.path()).ok());
+    links.filter(|link| link.to_string_lossy().ends_with(kind)).count()
 }
 
 /// Whether a line of `/proc/PID/task/ID/stat` is of a sampler's thread that runs code of the process: the kernel lists one
 /// that has ended for a moment after `join` has returned, with `PF_EXITING` in its flags.
 fn is_alive_sampler(stat: &str) -> bool {
     const PF_EXITING: u64 = 0x4;
-    let rest = stat.split_once("(cpu sampler) ").map(|(_, rest)| rest);
+    let names = ["(cpu sampler) ", "(cpu events) "];
+    let rest = names.iter().find_map(|name| stat.split_once(name)).map(|(_, rest)| rest);
     let flags = rest.and_then(|rest| rest.split(' ').nth(6)?.parse::<u64>().ok());
     flags.is_some_and(|flags| flags & PF_EXITING == 0)
 }
@@ -127,8 +145,14 @@ mod tests {
 
     #[test]
     fn programs_with_hardware_exceptions_and_short_threads_survive_samples() {
-        for (way, threads) in [("faults", "3"), ("threads", "2")] {
-            sampled(way, threads).on_each_runtime(|runtime, finished| {
+        for (way, threads, rate) in [
+            ("faults", "3", "250"),
+            ("faults", "3", "1000"),
+            ("threads", "2", "250"),
+            ("threads", "2", "1000"),
+        ] {
+            let scenario = sampled(way, threads).env("SCENARIO_RATE", rate);
+            scenario.on_each_runtime(|runtime, finished| {
                 let log = &finished.log;
                 assert_eq!(
                     finished.output(),
@@ -136,8 +160,10 @@ mod tests {
                     "{} {way} {log}",
                     runtime.name
                 );
-                let after = "after: timers false thread false first handler true";
+                let after = "after: timers false events false thread false first handler true";
                 assert!(has_line(log, after), "{} {way} {log}", runtime.name);
+                let fed = log.contains(" threads_by_events: 0, ");
+                assert!(fed || rate == "1000", "{} {way} {log}", runtime.name);
                 println!("{} {way} {log}", runtime.name);
             });
         }
@@ -145,10 +171,21 @@ mod tests {
 
     #[test]
     fn a_detach_leaves_neither_timer_nor_thread_nor_handler() {
-        let scenario = Scenario::new("Waits").env("SCENARIO_DETACH", "1");
+        detaches("250");
+    }
+
+    #[test]
+    fn a_detach_leaves_no_event_of_the_kernel() {
+        detaches("1000");
+    }
+
+    fn detaches(rate: &str) {
+        let scenario = Scenario::new("Waits")
+            .env("SCENARIO_DETACH", "1")
+            .env("SCENARIO_RATE", rate);
         scenario.waiting_on_each_runtime(|runtime, mut program| {
             assert_eq!(program.ask("busy"), "busy");
-            let after = "after: timers false thread false first handler true";
+            let after = "after: timers false events false thread false first handler true";
             for round in 1..=3 {
                 program.attach(name_of::<Interrupts>(), b"").unwrap();
                 let ended = |log: &str| log.lines().filter(|line| *line == after).count();
@@ -160,10 +197,16 @@ mod tests {
             let broken = log.lines().filter_map(|line| line.strip_prefix("broken "));
             let broken: Vec<u32> = broken.map(|count| count.parse().unwrap()).collect();
             assert!(broken.len() == 3 && broken.iter().all(|count| *count <= 1), "{log}");
-            for line in [
-                "during: timers true thread true first handler false",
-                "detach Ok(())",
-            ] {
+            let refused = log.lines().find(|line| line.starts_with("no events: "));
+            let is_fed = rate == "1000" && refused.is_none();
+            if let Some(refused) = refused {
+                eprintln!("NOT TESTED: {refused}");
+            }
+            let during = format!(
+                "during: timers {} events {is_fed} thread true first handler false",
+                !is_fed
+            );
+            for line in [during.as_str(), "detach Ok(())"] {
                 let count = log.lines().filter(|logged| *logged == line).count();
                 assert_eq!(count, 3, "{} {line}: {log}", runtime.name);
             }

@@ -33,7 +33,9 @@ pub(super) fn attach(setup: &mut Setup, shared: &Arc<Shared>) -> Result<Arc<CpuS
             log::line(format_args!("broken: {:x?}", sample.frames));
         }
     };
-    setup.attach(CpuSampler::builder().rate(1000).build(deliver))
+    // Above the kernel's tick, events of the kernel take the samples.
+    let rate = if has("events") { 1000 } else { 250 };
+    setup.attach(CpuSampler::builder().rate(rate).build(deliver))
 }
 
 /// Logs the totals. The sampler has ended.
