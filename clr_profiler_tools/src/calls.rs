@@ -83,6 +83,7 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
 
     /// The innermost call.
     #[must_use]
+    #[inline]
     pub fn last_mut(&mut self) -> Option<(F, &mut T)> {
         let (function, value) = self.calls.last_mut()?;
         Some((*function, value))
@@ -157,17 +158,28 @@ impl<T, F: Copy + PartialEq> CallStack<T, F> {
     }
 
     /// Ends the innermost call of a function, and all within it.
+    #[inline]
     fn end(&mut self, function: F) -> Ended<'_, T, F> {
+        // Nearly always the innermost one.
+        if self
+            .calls
+            .last()
+            .is_some_and(|(called, _)| *called == function)
+        {
+            return self.end_from(self.calls.len() - 1);
+        }
         let place = self.place(function).unwrap_or(self.calls.len());
         self.end_from(place)
     }
 
     /// The position of the innermost call of a function.
+    #[inline(never)]
     fn place(&self, function: F) -> Option<usize> {
         let mut calls = self.calls.iter();
         calls.rposition(|(called, _)| *called == function)
     }
 
+    #[inline]
     fn end_from(&mut self, place: usize) -> Ended<'_, T, F> {
         Ended {
             calls: &mut self.calls,
@@ -213,6 +225,7 @@ impl<T, F> Iterator for Ended<'_, T, F> {
 }
 
 impl<T, F> Drop for Ended<'_, T, F> {
+    #[inline]
     fn drop(&mut self) {
         self.calls.truncate(self.left);
     }

@@ -28,3 +28,5 @@ pub mod report;
 pub mod spans;
 #[cfg(feature = "stacks")]
 pub mod stacks;
+#[cfg(feature = "spans")]
+mod thread_pointer;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Needs `cc`, and Linux on x86-64. Each round runs all of them in turn, without hooks, with hooks in
-//! C, with those of the component, and with those of the example `call_counter`; the ratio is that of
-//! the medians, minus the time of the program without hooks.
+//! C, with those of the component, with the same reading the processor's counter each time, and with those of the
+//! example `call_counter`; the ratio is that of the medians, minus the time of the program without hooks.
 
 use std::process::ExitCode;
 
@@ -57,6 +57,7 @@ mod measure {
         let in_c = compile(&scratch)?;
         let log = scratch.join("log");
         let results = scratch.join("calls.txt");
+        let stacks = scratch.join("calls.folded");
         let command =
             |profiler: Option<(&str, &str)>, variable: Option<(&str, &Path)>| -> Result<Command> {
                 let mut launch = Launch::new(profilee("Hooked"));
@@ -86,7 +87,18 @@ mod measure {
             ),
             ("fast hooks", command(Some(FAST), None)?),
             (
+                "fast hooks and a clock",
+                command(Some(FAST), Some(("HOOKS_READ_CLOCK", Path::new("1"))))?,
+            ),
+            (
                 "call_counter --no-times",
+                command(
+                    Some(COUNTER),
+                    Some(("CALL_COUNTER_NO_TIMES", Path::new("1"))),
+                )?,
+            ),
+            (
+                "the same, by stack",
                 command(
                     Some(COUNTER),
                     Some(("CALL_COUNTER_NO_TIMES", Path::new("1"))),
@@ -94,6 +106,8 @@ mod measure {
             ),
             ("call_counter", command(Some(COUNTER), None)?),
         ];
+        let [.., by_stack, _] = &mut commands;
+        by_stack.1.env("CALL_COUNTER_OUTPUT", &stacks);
         let mut times = vec![Vec::new(); commands.len()];
         // The first round reads files into memory.
         for round in 0..=runs {
@@ -109,9 +123,16 @@ mod measure {
         if !table.contains(&format!("\n{CALLS} calls of 1 methods")) {
             return Err(format!("call_counter did not count {CALLS}: {table}").into());
         }
+        let folded = std::fs::read_to_string(&stacks).unwrap_or_default();
+        if !folded
+            .trim_end()
+            .ends_with(&format!("CountBench(int, int) {CALLS}"))
+        {
+            return Err(format!("call_counter did not count {CALLS} by stack: {folded}").into());
+        }
         std::fs::remove_dir_all(&scratch)?;
         let expected = format!("{CALLS} {CALLS}");
-        if counted.lines().count() != 2 * (runs + 1) || counted.lines().any(|line| line != expected)
+        if counted.lines().count() != 3 * (runs + 1) || counted.lines().any(|line| line != expected)
         {
             return Err(format!("the hooks did not count {expected}: {counted}").into());
         }
@@ -123,11 +144,13 @@ mod measure {
         for ((name, _), [low, middle, high]) in commands.iter().zip(&figures) {
             println!("{name:24}{middle:>8.3} ns a call{low:>9.3} -{high:>7.3}");
         }
-        let [none, in_c, ours, counting, timing] = figures[..] else {
-            return Err("there are five commands".into());
+        let [none, in_c, ours, reading, counting, by_stack, timing] = figures[..] else {
+            return Err("there are seven commands".into());
         };
         for (name, with) in [
+            ("fast hooks and a clock", reading),
             ("call_counter --no-times", counting),
+            ("call_counter --no-times, by stack", by_stack),
             ("call_counter", timing),
         ] {
             let added = with[1] - none[1];

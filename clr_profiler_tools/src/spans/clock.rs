@@ -32,7 +32,7 @@ const ANCHORS: usize = 4_096;
 
 /// Ticks, which no thread sees run backwards.
 #[inline]
-pub(super) fn ticks() -> u64 {
+pub(crate) fn ticks() -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if SOURCE.load(Ordering::Relaxed) == COUNTER {
         return counter();

@@ -25,7 +25,7 @@ pub(crate) mod threads;
 mod totals;
 mod trace_file;
 
-pub(crate) use clock::{process_time, thread_time};
+pub(crate) use clock::{process_time, thread_time, ticks};
 pub(crate) use said::IS_LISTED;
 pub use store::{Outcome, Span, Spans};
 pub(crate) use threads::Recording;

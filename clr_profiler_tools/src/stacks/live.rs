@@ -65,8 +65,8 @@ impl Live {
             recent: Vec::new(),
             others: Stacks::ROOT,
         };
-        let root = local.push(Stacks::ROOT, 0);
-        local.others = local.push(root, Stacks::OTHERS);
+        let root = local.push(Stacks::ROOT, 0).node();
+        local.others = local.push(root, Stacks::OTHERS).node();
         local
     }
 
@@ -109,8 +109,8 @@ pub struct Local {
     shared: Arc<Shared>,
     tree: Arc<Tree>,
     children: HashMap<(Node, u64), Node, BuildHasherDefault<Mix>>,
-    /// For each node the child that was last requested.
-    recent: Vec<(u64, Node)>,
+    /// For each node the child that was last requested, with its frame.
+    recent: Vec<(u64, Option<Place>)>,
     /// The node of frames for which there is no room.
     others: Node,
 }
@@ -119,44 +119,57 @@ impl Local {
     /// The node of a frame that is called from `parent`.
     #[inline]
     pub fn child(&mut self, parent: Node, frame: u64) -> Node {
+        self.place(parent, frame).node()
+    }
+
+    /// The same, as a place in memory.
+    #[inline]
+    pub(crate) fn place(&mut self, parent: Node, frame: u64) -> Place {
         match self.recent.get(parent.0 as usize) {
-            Some((recent, node)) if *recent == frame && *node != Stacks::ROOT => *node,
+            Some((recent, Some(place))) if *recent == frame => *place,
             _ => self.find(parent, frame),
         }
     }
 
-    fn find(&mut self, parent: Node, frame: u64) -> Node {
-        let node = match self.children.get(&(parent, frame)) {
-            Some(node) => *node,
-            None if parent == self.others || self.shared.reserve() => self.push(parent, frame),
-            None => return self.child(self.others, frame),
-        };
-        if let Some(recent) = self.recent.get_mut(parent.0 as usize) {
-            *recent = (frame, node);
-        }
-        node
+    /// The place of the node at which all stacks begin.
+    #[cfg_attr(
+        not(feature = "profilers"),
+        allow(dead_code, reason = "profilers use it")
+    )]
+    pub(crate) fn root(&self) -> Place {
+        Place(self.tree.cell(Stacks::ROOT).unwrap_or(&NO_CELL))
     }
 
-    fn push(&mut self, parent: Node, frame: u64) -> Node {
-        let node = self.tree.push(parent, frame);
-        self.recent.push((0, Stacks::ROOT));
+    #[inline(never)]
+    fn find(&mut self, parent: Node, frame: u64) -> Place {
+        let known = self.children.get(&(parent, frame));
+        let place = match known.and_then(|node| self.tree.cell(*node)) {
+            Some(cell) => Place(cell),
+            None if parent == self.others || self.shared.reserve() => self.push(parent, frame),
+            None => return self.place(self.others, frame),
+        };
+        if let Some(recent) = self.recent.get_mut(parent.0 as usize) {
+            *recent = (frame, Some(place));
+        }
+        place
+    }
+
+    fn push(&mut self, parent: Node, frame: u64) -> Place {
+        let place = self.tree.push(parent, frame);
+        let node = place.node();
+        self.recent.push((0, None));
         if node != Stacks::ROOT {
             self.children.insert((parent, frame), node);
         }
-        node
+        place
     }
 
     /// Adds weight and a number of times to the stack that ends at a node.
     #[inline]
     pub fn add(&self, node: Node, weight: u64, count: u64) {
         if let Some(cell) = self.tree.cell(node) {
-            // Hooks add one of them alone.
-            if weight > 0 {
-                add(&cell.weight, weight);
-            }
-            if count > 0 {
-                add(&cell.count, count);
-            }
+            add(&cell.weight, weight);
+            add(&cell.count, count);
         }
     }
 
@@ -166,6 +179,37 @@ impl Local {
     pub fn open(&self, node: Node, since: u64) {
         self.tree.open.store(node.0, Ordering::Relaxed);
         self.tree.since.store(since, Ordering::Relaxed);
+    }
+}
+
+/// A node in the memory of its thread, to which hooks add without a look-up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place(&'static Cell);
+
+impl Place {
+    #[inline]
+    pub(crate) fn node(self) -> Node {
+        Node(self.0.number.load(Ordering::Relaxed))
+    }
+
+    /// Adds weight to the stack that ends here.
+    #[cfg_attr(
+        not(feature = "profilers"),
+        allow(dead_code, reason = "profilers use it")
+    )]
+    #[inline]
+    pub(crate) fn add_weight(self, weight: u64) {
+        add(&self.0.weight, weight);
+    }
+
+    /// Counts the stack that ends here.
+    #[cfg_attr(
+        not(feature = "profilers"),
+        allow(dead_code, reason = "profilers use it")
+    )]
+    #[inline]
+    pub(crate) fn count(self) {
+        add(&self.0.count, 1);
     }
 }
 
@@ -186,6 +230,7 @@ impl Drop for Local {
             threads.running.swap_remove(index);
             // Nothing grows after the thread has ended.
             self.tree.add_to(&mut threads.ended, 0);
+            self.tree.give_back();
         }
         let below_others = |(parent, _): &&(Node, u64)| *parent == self.others;
         let free = self.children.keys().filter(below_others).count() + 1;
@@ -204,28 +249,63 @@ impl fmt::Debug for Local {
 
 /// The number of nodes in the first chunk; each further one has twice as many.
 const FIRST: usize = 64;
+const CHUNKS: usize = 26;
+
+/// The chunks of threads that have ended. They are never freed, so that a [`Place`] is valid for good.
+static FREE: Mutex<[Vec<Chunk>; CHUNKS]> = Mutex::new([const { Vec::new() }; CHUNKS]);
+
+type Chunk = &'static [Cell];
+
+/// Counts that nobody reads.
+static NO_CELL: Cell = Cell::new();
 
 /// The nodes of a thread. They never move, so that they can be read while others are added.
 #[derive(Debug)]
 struct Tree {
-    chunks: [OnceLock<Box<[Cell]>>; 26],
+    chunks: [OnceLock<Chunk>; CHUNKS],
     count: AtomicUsize,
     open: AtomicU32,
     since: AtomicU64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Cell {
     frame: AtomicU64,
     parent: AtomicU32,
+    number: AtomicU32,
     weight: AtomicU64,
     count: AtomicU64,
+}
+
+impl Cell {
+    const fn new() -> Self {
+        Self {
+            frame: AtomicU64::new(0),
+            parent: AtomicU32::new(0),
+            number: AtomicU32::new(0),
+            weight: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+        }
+    }
+}
+
+/// A chunk, whose cells may have the contents of another thread's.
+fn chunk(index: usize) -> Chunk {
+    let free = FREE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_mut(index)
+        .and_then(Vec::pop);
+    free.unwrap_or_else(|| {
+        let cells: Vec<Cell> = (0..FIRST << index).map(|_| Cell::new()).collect();
+        cells.leak()
+    })
 }
 
 impl Tree {
     fn new() -> Self {
         Self {
-            chunks: [const { OnceLock::new() }; 26],
+            chunks: [const { OnceLock::new() }; CHUNKS],
             count: AtomicUsize::new(0),
             open: AtomicU32::new(0),
             since: AtomicU64::new(0),
@@ -240,25 +320,35 @@ impl Tree {
     }
 
     #[inline]
-    fn cell(&self, node: Node) -> Option<&Cell> {
+    fn cell(&self, node: Node) -> Option<&'static Cell> {
         let (chunk, place) = Self::place(node);
         self.chunks.get(chunk)?.get()?.get(place)
     }
 
     /// Only for the thread itself.
-    fn push(&self, parent: Node, frame: u64) -> Node {
+    fn push(&self, parent: Node, frame: u64) -> Place {
         let count = self.count.load(Ordering::Relaxed);
         let node = Node(count as u32);
-        let (chunk, _) = Self::place(node);
-        if let Some(chunk_there) = self.chunks.get(chunk) {
-            chunk_there.get_or_init(|| (0..FIRST << chunk).map(|_| Cell::default()).collect());
+        let (index, _) = Self::place(node);
+        if let Some(known) = self.chunks.get(index) {
+            known.get_or_init(|| chunk(index));
         }
-        if let Some(cell) = self.cell(node) {
-            cell.frame.store(frame, Ordering::Relaxed);
-            cell.parent.store(parent.0, Ordering::Relaxed);
-        }
+        let cell = self.cell(node).unwrap_or(&NO_CELL);
+        cell.frame.store(frame, Ordering::Relaxed);
+        cell.parent.store(parent.0, Ordering::Relaxed);
+        cell.number.store(node.0, Ordering::Relaxed);
+        cell.weight.store(0, Ordering::Relaxed);
+        cell.count.store(0, Ordering::Relaxed);
         self.count.store(count + 1, Ordering::Release);
-        node
+        Place(cell)
+    }
+
+    /// Gives the chunks to later threads. Nothing reads the tree anymore.
+    fn give_back(&self) {
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        for (free, chunk) in free.iter_mut().zip(&self.chunks) {
+            free.extend(chunk.get());
+        }
     }
 
     fn add_to(&self, all: &mut Stacks, now: u64) {
@@ -277,8 +367,12 @@ impl Tree {
                 None => Stacks::ROOT,
             };
             places.push(place);
+            // The time outside of all calls is nobody's.
+            if index == 0 {
+                continue;
+            }
             let mut weight = cell.weight.load(Ordering::Relaxed);
-            if index == open && index != 0 {
+            if index == open {
                 weight += now.saturating_sub(since);
             }
             all.add_times(place, weight, cell.count.load(Ordering::Relaxed));

@@ -20,6 +20,8 @@ mod tree;
 
 pub use export::{Export, Frame};
 pub use form::{Form, Unit};
+#[cfg(feature = "profilers")]
+pub(crate) use live::Place;
 pub use live::{Live, Local};
 pub use names::Names;
 pub use timeline::Timeline;

@@ -14,6 +14,8 @@ use scenario_support::{clsid, log};
 struct Calls {
     entered: AtomicU64,
     left: AtomicU64,
+    /// Written by [`Reads`] alone.
+    ticks: AtomicU64,
 }
 
 fn add_one(to: &AtomicU64) {
@@ -36,6 +38,32 @@ unsafe impl CallHooks for Counts {
     }
 }
 
+/// Counts in the cheapest way, and reads the processor's counter each time: the least that times cost.
+struct Reads;
+
+// SAFETY: the hooks read a counter and touch atomics.
+unsafe impl CallHooks for Reads {
+    type Function = Calls;
+
+    fn enter(&self, calls: &'static HookedFunction<Calls>) {
+        add_one(&calls.entered);
+        calls.ticks.store(ticks(), Ordering::Relaxed);
+    }
+
+    fn leave(&self, calls: &'static HookedFunction<Calls>) {
+        add_one(&calls.left);
+        calls.ticks.store(ticks(), Ordering::Relaxed);
+    }
+}
+
+fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: each x86-64 processor has the instruction.
+    return unsafe { std::arch::x86_64::_rdtsc() };
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
 /// Whether the function is the one whose calls are measured.
 fn is_measured(info: &ProfilerInfo, function: FunctionId) -> bool {
     info.method(function)
@@ -43,7 +71,8 @@ fn is_measured(info: &ProfilerInfo, function: FunctionId) -> bool {
         .is_ok_and(|name| name == "CountBench")
 }
 
-/// Sets hooks for one function: those of the library that `HOOKS_LIBRARY` names, or its own.
+/// Sets hooks for one function: those of the library that `HOOKS_LIBRARY` names, or its own; with `HOOKS_READ_CLOCK`
+/// these read a clock.
 pub(crate) struct Measures(Box<dyn Fn() + Send + Sync>);
 
 #[profiler(clsid = clsid("Measures"))]
@@ -54,9 +83,13 @@ impl Profiler for Measures {
             log::line(format_args!("{entered} {left}"));
         };
         let Some(library) = std::env::var_os("HOOKS_LIBRARY") else {
-            let functions = setup.hooks(Counts, |info, function| {
+            let filter = |info: &ProfilerInfo, function| {
                 Ok(is_measured(info, function).then(Calls::default))
-            })?;
+            };
+            let functions = match std::env::var_os("HOOKS_READ_CLOCK") {
+                None => setup.hooks(Counts, filter)?,
+                Some(_) => setup.hooks(Reads, filter)?,
+            };
             return Ok(Self(Box::new(move || {
                 functions.iter().for_each(|calls| write(calls.data()));
             })));

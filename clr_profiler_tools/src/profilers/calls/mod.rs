@@ -1,6 +1,7 @@
 //! Counts the calls of each method of a .NET program, and their time.
 
 mod clock;
+mod local;
 mod options;
 mod profile;
 mod thread;
@@ -11,13 +12,15 @@ use std::time::{Instant, SystemTime};
 use crate::report::{
     Moment, Pace, Report, Session, Settings, Tool, When, failures, is_framework, limit, lock,
 };
-use crate::stacks::{Live, Names};
-use clr_profiler::hooks::Unwinding;
+use crate::spans::ticks;
+use crate::stacks::{Form, Live, Names, Stacks};
+use clr_profiler::hooks::{CallHooks, Unwinding};
 use clr_profiler::prelude::*;
 
+use clock::Clock;
 use options::Options;
 use profile::Profile;
-use thread::Counter;
+use thread::{ByMethod, ByStack};
 
 /// The limit for different stacks, for the running threads and for the ended ones: 24 MB each.
 const STACKS: usize = 300_000;
@@ -49,7 +52,6 @@ impl Tool for CallCounter {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("call_counter", setup);
         let options = Options::read(settings)?;
-        setup.attach(Unwinding::new(thread::unwind))?;
         if !options.inline {
             setup.add_events(EventMask::DISABLE_INLINING);
         }
@@ -57,28 +59,19 @@ impl Tool for CallCounter {
             "CALL_COUNTER_LIMIT_METHODS",
             METHODS,
         ))));
-        let counter = Counter::new(
-            Live::with_limit(limit("CALL_COUNTER_LIMIT_STACKS", STACKS)),
-            options.times,
-        );
-        setup.hooks(counter.clone(), {
-            let (names, methods) = (Arc::clone(&names), options.methods.clone());
-            move |info, function| {
-                // Methods without metadata, those of `DynamicMethod`, are attributed to their callers.
-                let Ok(method) = info.method(function) else {
-                    return Ok(None);
-                };
-                let is_wanted = match &methods {
-                    Some(patterns) => patterns.matches(&method)?,
-                    None => !is_framework(&method.assembly_name()?),
-                };
-                if !is_wanted {
-                    return Ok(None);
-                }
-                let name = method.full_name()?;
-                Ok(Some(lock(&names).number(&name)))
+        let live = Live::with_limit(limit("CALL_COUNTER_LIMIT_STACKS", STACKS));
+        let clock = options.times.then(Clock::start);
+        match (options.times, options.form) {
+            (true, _) => {
+                setup.attach(Unwinding::new(ByStack::<true>::unwind))?;
+                hook(setup, ByStack::<true>(live.clone()), &options, &names)?;
             }
-        })?;
+            (false, Form::Table) => hook(setup, ByMethod(live.clone()), &options, &names)?,
+            (false, _) => {
+                setup.attach(Unwinding::new(ByStack::<false>::unwind))?;
+                hook(setup, ByStack::<false>(live.clone()), &options, &names)?;
+            }
+        }
         let mut pace = Pace::start();
         let first = (SystemTime::now(), Instant::now());
         let counted = info.clone();
@@ -89,9 +82,9 @@ impl Tool for CallCounter {
             }
             let began = Instant::now();
             let profile = Profile {
-                stacks: counter.stacks(),
+                stacks: stacks(&live, clock),
                 names: lock(&names).clone(),
-                threads: counter.threads(),
+                threads: live.threads(),
                 overhead: counted.overhead(),
                 options: &options,
                 began: first,
@@ -105,5 +98,43 @@ impl Tool for CallCounter {
             move || report.finish()
         })?;
         Ok(Self { report, session })
+    }
+}
+
+/// Sets hooks for the methods that are wanted.
+fn hook(
+    setup: &mut Setup,
+    hooks: impl CallHooks<Function = u64>,
+    options: &Options,
+    names: &Arc<Mutex<Names>>,
+) -> Result<()> {
+    let (names, methods) = (Arc::clone(names), options.methods.clone());
+    setup.hooks(hooks, move |info, function| {
+        // Methods without metadata, those of `DynamicMethod`, are attributed to their callers.
+        let Ok(method) = info.method(function) else {
+            return Ok(None);
+        };
+        let is_wanted = match &methods {
+            Some(patterns) => patterns.matches(&method)?,
+            None => !is_framework(&method.assembly_name()?),
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        let name = method.full_name()?;
+        Ok(Some(lock(&names).number(&name)))
+    })?;
+    Ok(())
+}
+
+/// A copy of the stacks, with nanoseconds.
+fn stacks(live: &Live, clock: Option<Clock>) -> Stacks {
+    match clock {
+        Some(clock) => {
+            let mut stacks = live.stacks(ticks());
+            stacks.scale(clock.nanoseconds());
+            stacks
+        }
+        None => live.stacks(0),
     }
 }
