@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::record::{Chunks, Places, Record};
+use super::columns::{Addresses, Chunks, PlaceColumn, Small};
+use super::record::{Places, Record};
+use super::texts::{HeapText, Texts};
 use crate::error::{Error, Result};
 use crate::events::payload::RootFlags;
 use crate::events::reasons::RootKind;
@@ -18,25 +20,26 @@ pub(super) const NO_PLACE: u32 = u32::MAX;
 /// The objects of a managed heap and their references, as of the end of a collection.
 ///
 /// Objects are numbered from 0, in the order in which the runtime walked the heap. The numbers are
-/// unrelated to addresses, which the next collection may change. The graph takes 12 bytes per
-/// object and 8 per reference; while it is built, up to twice that.
+/// unrelated to addresses, which the next collection may change. The graph takes 8 bytes per
+/// object and 6 per reference; while it is built, 12 and 8 or less.
 ///
 /// Returned by [`HeapRecorder::record`](super::HeapRecorder::record). The crate
 /// `clr_profiler_tools` finds dominators and paths in it.
 #[derive(Clone, Debug)]
 pub struct HeapGraph {
     classes: Vec<HeapClass>,
-    class_of: Chunks<u32>,
-    units: Chunks<u32>,
+    class_of: Small,
+    units: Small,
     /// The index of the first reference of each object, and one more entry for the end.
     first: Chunks<u32>,
-    /// The target in the upper half, the place in the lower one.
-    references: Chunks<u64>,
+    targets: Chunks<u32>,
+    places: PlaceColumn,
     /// Keys and values of conditional weak tables, sorted.
     attached: Vec<(u32, u32)>,
     roots: Vec<HeapRoot>,
     /// The functions on whose behalf stacks hold objects.
     functions: HashMap<usize, String>,
+    texts: Texts,
     lost: u64,
 }
 
@@ -136,7 +139,7 @@ impl HeapGraph {
     /// The number of references, including those of weak tables.
     #[must_use]
     pub fn reference_count(&self) -> u32 {
-        (self.references.len() + self.attached.len()) as u32
+        (self.targets.len() + self.attached.len()) as u32
     }
 
     /// The number of references and roots whose target is not a known object, which are left out of
@@ -197,10 +200,11 @@ impl HeapGraph {
             class_of,
             units,
             counts,
-            mut references,
+            references,
             far,
             mut roots,
             weak_elements,
+            texts,
             ..
         } = record;
         let total = references.len() + weak_elements.len();
@@ -230,39 +234,41 @@ impl HeapGraph {
         }
         attached.sort_unstable();
 
-        // Reuses the memory of the record: `written` never overtakes `read`.
+        // The chunks of the record are freed one after the other.
+        let mut recorded = references.into_entries();
+        let (mut targets, mut places) = (Chunks::default(), PlaceColumn::default());
         let mut first = counts;
-        let (mut read, mut written) = (0, 0);
-        let mut places = Places::new(far);
+        let mut decoded = Places::new(far);
         for object in 0..first.len() {
             let count = first.get(object).ok_or_else(unfinished)?;
-            first.set(object, written as u32);
+            first.set(object, targets.len() as u32);
+            decoded.next_object();
             places.next_object();
             for _ in 0..count {
-                let reference = references.get(read).ok_or_else(unfinished)?;
-                let (address, place) = places.decode(reference);
-                read += 1;
+                let reference = recorded.next().ok_or_else(unfinished)?;
+                let (address, place) = decoded.decode(reference);
                 match index.find(address) {
                     Some(target) => {
-                        references.set(written, u64::from(target) << 32 | u64::from(place));
-                        written += 1;
+                        targets.push(target);
+                        places.push(place);
                     }
                     None => lost += 1,
                 }
             }
         }
-        first.push(written as u32);
-        references.truncate(written);
+        first.push(targets.len() as u32);
         drop(index);
         Ok(Self {
             classes,
             class_of,
             units,
             first,
-            references,
+            targets,
+            places,
             attached,
             roots: roots.into_iter().map(|(_, root)| root).collect(),
             functions,
+            texts,
             lost,
         })
     }
@@ -301,26 +307,39 @@ impl<'a> HeapObject<'a> {
     /// One of its [`references`](Self::references), by its number from 0.
     #[must_use]
     pub fn reference(self, number: u32) -> Option<HeapReference> {
-        let first = |object| self.graph.first.get(object).unwrap_or_default() as usize;
-        let (index, end) = (
-            first(self.index()) + number as usize,
-            first(self.index() + 1),
-        );
-        if index >= end {
-            let (_, value) = self.attached().get(index - end)?;
-            return Some(HeapReference {
-                target: *value,
-                place: ReferencePlace::WeakTable,
-            });
+        let target = self.target(number)?;
+        let (first, end) = self.range();
+        let index = first + number as usize;
+        let place = match self.graph.places.get(index, first) {
+            _ if index >= end => ReferencePlace::WeakTable,
+            None | Some(NO_PLACE) => ReferencePlace::Unknown,
+            Some(place) => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
+        };
+        Some(HeapReference { target, place })
+    }
+
+    /// The number of the object to which one of its [`references`](Self::references) leads: as
+    /// [`reference`](Self::reference), but faster.
+    #[must_use]
+    pub fn target(self, number: u32) -> Option<u32> {
+        let (first, end) = self.range();
+        let index = first + number as usize;
+        match index < end {
+            true => self.graph.targets.get(index),
+            false => self.attached().get(index - end).map(|(_, value)| *value),
         }
-        let reference = self.graph.references.get(index)?;
-        Some(HeapReference {
-            target: (reference >> 32) as u32,
-            place: match reference as u32 {
-                NO_PLACE => ReferencePlace::Unknown,
-                place => ReferencePlace::Offset(u64::from(place) * UNIT as u64),
-            },
-        })
+    }
+
+    /// Its text, if it is a string and texts were [recorded](super::HeapRecorder::with_texts).
+    #[must_use]
+    pub fn text(self) -> Option<HeapText<'a>> {
+        self.graph.texts.get(self.number)
+    }
+
+    /// The indices of its references, without those of weak tables.
+    fn range(self) -> (usize, usize) {
+        let first = |object| self.graph.first.get(object).unwrap_or_default() as usize;
+        (first(self.index()), first(self.index() + 1))
     }
 
     fn index(self) -> usize {
@@ -351,26 +370,27 @@ fn unfinished() -> Error {
 /// The runtime walks the regions of the heap in any order, but each from its beginning to its end:
 /// it is enough to sort pieces of regions.
 struct AddressIndex<'a> {
-    addresses: &'a Chunks<usize>,
+    addresses: &'a Addresses,
     /// By ascending address, without overlaps.
     pieces: Vec<Piece>,
 }
 
-/// Consecutive objects at ascending addresses.
+/// Consecutive objects at ascending addresses, whose upper parts are equal.
 #[derive(Clone, Copy)]
 struct Piece {
-    start: usize,
+    /// In units.
+    start: u64,
     first: u32,
     len: u32,
 }
 
 /// The maximum number of objects in a piece.
 const PIECE: u32 = 64;
-/// Pieces end where the address bits from this one up change: another region may be in between.
-const BLOCK: u32 = 20;
+/// Pieces end where the bits of an address in units change from this one up: another region may be in between.
+const BLOCK: u32 = 17;
 
 impl<'a> AddressIndex<'a> {
-    fn of(addresses: &'a Chunks<usize>) -> Self {
+    fn of(addresses: &'a Addresses) -> Self {
         let pieces = pieces(addresses, PIECE).unwrap_or_else(|| {
             // Every object is its own piece. No known runtime walks the heap in such an order.
             pieces(addresses, 1).unwrap_or_default()
@@ -379,12 +399,17 @@ impl<'a> AddressIndex<'a> {
     }
 
     fn find(&self, address: usize) -> Option<u32> {
-        let after = self.pieces.partition_point(|piece| piece.start <= address);
+        let unit = (address / UNIT) as u64;
+        let after = self.pieces.partition_point(|piece| piece.start <= unit);
         let piece = self.pieces.get(after.checked_sub(1)?)?;
+        if unit >> BLOCK != piece.start >> BLOCK {
+            return None;
+        }
+        let (_, lower) = Addresses::parts(address);
         let (mut low, mut high) = (piece.first, piece.first + piece.len);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.addresses.get(middle as usize)?.cmp(&address) {
+            match self.addresses.lower(middle as usize)?.cmp(&lower) {
                 std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
@@ -395,30 +420,32 @@ impl<'a> AddressIndex<'a> {
 }
 
 /// Pieces of at most `most` objects; `None` if they overlap.
-fn pieces(addresses: &Chunks<usize>, most: u32) -> Option<Vec<Piece>> {
+fn pieces(addresses: &Addresses, most: u32) -> Option<Vec<Piece>> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut before = 0;
-    for (object, address) in addresses.iter().enumerate() {
+    for (object, unit) in addresses.units().enumerate() {
         match pieces.last_mut() {
             Some(piece)
-                if piece.len < most
-                    && address > before
-                    && address >> BLOCK == piece.start >> BLOCK =>
+                if piece.len < most && unit > before && unit >> BLOCK == piece.start >> BLOCK =>
             {
                 piece.len += 1;
             }
             _ => pieces.push(Piece {
-                start: address,
+                start: unit,
                 first: object as u32,
                 len: 1,
             }),
         }
-        before = address;
+        before = unit;
     }
     pieces.sort_unstable_by_key(|piece| piece.start);
     let is_apart = pieces.is_sorted_by(|one, next| {
+        if most == 1 || one.start >> BLOCK != next.start >> BLOCK {
+            return true;
+        }
         let last = (one.first + one.len) as usize - 1;
-        addresses.get(last).is_some_and(|last| last < next.start) || most == 1
+        let last = addresses.lower(last);
+        last.is_some_and(|last| last < next.start as u32)
     });
     is_apart.then_some(pieces)
 }

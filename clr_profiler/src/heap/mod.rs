@@ -6,24 +6,28 @@
 //! callbacks of a collection are in [`events`](crate::events).
 
 mod allocations;
+mod columns;
 mod graph;
 mod record;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
-use crate::error::{Error, Hresult, Result};
+use crate::error::{Error, Hresult, OptionalExt, Result};
 use crate::event_mask::EventMask;
 use crate::events::payload::{GenerationSet, Roots, WeakTableElements};
 use crate::events::reasons::{GcReason, RootKind};
 use crate::ids::{ClassId, FunctionId, ModuleId, ObjectId, ObjectIds};
+use crate::il::token::TypeDef;
 use crate::info::{
     CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo5, CorProfilerInfo8, GcScope,
     reference_fields,
 };
+use crate::metadata::MetadataImport;
 use crate::profiler::{Component, needed_without};
 use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_macros::component;
@@ -33,8 +37,11 @@ pub use graph::{
     Elements, HeapClass, HeapGraph, HeapObject, HeapReference, HeapRoot, ReferencePlace,
 };
 
+pub use texts::HeapText;
+
 use graph::UNIT;
 use record::Record;
+use texts::Wanted;
 
 opaque! { HeapRecorder }
 
@@ -78,6 +85,11 @@ pub struct HeapRecorder {
     /// Held while a heap is recorded, until its types have names.
     naming: Mutex<()>,
     turned_gc_events_off: AtomicBool,
+    /// The length of the texts to record, if any.
+    texts: Option<usize>,
+    walked: AtomicU64,
+    /// The definition of `System.String`.
+    string: OnceLock<(ModuleId, TypeDef)>,
 }
 
 #[derive(Default)]
@@ -96,6 +108,21 @@ impl HeapRecorder {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Also records the texts of strings, at most so many UTF-16 units of each, for
+    /// [`HeapObject::text`]. The program is suspended for longer then.
+    #[must_use]
+    pub fn with_texts(mut self, length: u32) -> Self {
+        self.texts = Some(length as usize);
+        self
+    }
+
+    /// The number of objects that the recording on another thread has seen so far, in steps of 65,536; zero while it waits
+    /// for the collection.
+    #[must_use]
+    pub fn walked(&self) -> u64 {
+        self.walked.load(Ordering::Relaxed)
     }
 
     /// Forces a collection and records the surviving objects. The program is suspended meanwhile,
@@ -123,6 +150,7 @@ impl HeapRecorder {
             }
             *state = State::Waiting;
         }
+        self.walked.store(0, Ordering::Relaxed);
         let collected = with_events(info, || info.force_gc());
         let state = std::mem::take(&mut *lock(&self.state));
         collected?;
@@ -146,9 +174,19 @@ impl Component for HeapRecorder {
     fn module_load_finished(
         &self,
         info: &ProfilerInfo,
-        _module: ModuleId,
+        module: ModuleId,
         _status: Hresult,
     ) -> Result<()> {
+        // The first module is the one that defines it.
+        if self.texts.is_some() && self.string.get().is_none() {
+            let metadata = info.module_metadata(module)?;
+            if let Some(string) = metadata
+                .find_type_def_by_name("System.String", None)
+                .optional()?
+            {
+                let _ = self.string.set((module, string));
+            }
+        }
         let others = || needed_without(info, info.owner());
         if self.turned_gc_events_off.swap(true, Ordering::AcqRel)
             || others().contains(EventMask::MONITOR_GC)
@@ -167,7 +205,10 @@ impl Component for HeapRecorder {
     ) -> Result<()> {
         let mut state = lock(&self.state);
         if matches!(*state, State::Waiting) && generations.contains(2) {
-            *state = State::Recording(Box::default(), Ok(()));
+            let wanted = self.texts.zip(self.string.get());
+            let mut record = Record::default();
+            record.wanted = wanted.map(|(length, string)| Wanted::new(length, *string));
+            *state = State::Recording(Box::new(record), Ok(()));
         }
         Ok(())
     }
@@ -202,6 +243,10 @@ impl Component for HeapRecorder {
             && let Some(class) = class
         {
             *outcome = record.add(gc, object, class, references);
+            let walked = record.addresses.len() as u64;
+            if walked.is_multiple_of(1 << 16) {
+                self.walked.store(walked, Ordering::Relaxed);
+            }
         }
         Ok(())
     }

@@ -3,67 +3,13 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use super::columns::{Addresses, Chunks, Small};
 use super::graph::{HeapRoot, NO_PLACE, UNIT};
+use super::texts::{Texts, Wanted};
 use crate::error::Result;
 use crate::events::payload::{Roots, WeakTableElements};
 use crate::ids::{ClassId, ObjectId, ObjectIds};
 use crate::info::GcScope;
-
-/// The number of entries by which a list grows.
-const CHUNK: usize = 1 << 16;
-
-/// A list that grows without moving its entries, and has less than one chunk of spare capacity.
-#[derive(Clone, Debug)]
-pub(super) struct Chunks<T>(Vec<Vec<T>>);
-
-impl<T> Default for Chunks<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: Copy> Chunks<T> {
-    pub(super) fn push(&mut self, value: T) {
-        match self.0.last_mut() {
-            Some(chunk) if chunk.len() < CHUNK => chunk.push(value),
-            _ => {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                chunk.push(value);
-                self.0.push(chunk);
-            }
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        match self.0.split_last() {
-            Some((last, full)) => full.len() * CHUNK + last.len(),
-            None => 0,
-        }
-    }
-
-    pub(super) fn get(&self, index: usize) -> Option<T> {
-        self.0.get(index / CHUNK)?.get(index % CHUNK).copied()
-    }
-
-    /// Replaces an existing entry.
-    pub(super) fn set(&mut self, index: usize, value: T) {
-        let chunk = self.0.get_mut(index / CHUNK);
-        if let Some(entry) = chunk.and_then(|chunk| chunk.get_mut(index % CHUNK)) {
-            *entry = value;
-        }
-    }
-
-    pub(super) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len.div_ceil(CHUNK));
-        if let Some(last) = self.0.get_mut(len / CHUNK) {
-            last.truncate(len % CHUNK);
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
-        self.0.iter().flatten().copied()
-    }
-}
 
 /// The bits of a recorded reference that hold its place: the distance from the place of the
 /// previous reference, plus `NEAR`. The upper bits hold the target address in units.
@@ -107,7 +53,7 @@ impl Places {
     }
 }
 
-/// A heap as the runtime walked it, in which references are still addresses. Takes 20 bytes per
+/// A heap as the runtime walked it, in which references are still addresses. Takes 12 bytes per
 /// object and 8 per reference.
 #[derive(Debug, Default)]
 pub(super) struct Record {
@@ -115,10 +61,10 @@ pub(super) struct Record {
     class_indices: HashMap<ClassId, u32>,
     /// The last result of `class_index`: adjacent objects often have the same type.
     last_class: Option<(ClassId, u32)>,
-    pub(super) addresses: Chunks<usize>,
-    pub(super) class_of: Chunks<u32>,
+    pub(super) addresses: Addresses,
+    pub(super) class_of: Small,
     /// Sizes in units of [`UNIT`].
-    pub(super) units: Chunks<u32>,
+    pub(super) units: Small,
     /// The number of references of each object.
     pub(super) counts: Chunks<u32>,
     pub(super) references: Chunks<u64>,
@@ -129,6 +75,9 @@ pub(super) struct Record {
     pub(super) roots: Vec<(usize, HeapRoot)>,
     /// Keys and values of conditional weak tables.
     pub(super) weak_elements: Vec<(usize, usize)>,
+    /// The texts to record, and those that were.
+    pub(super) wanted: Option<Wanted>,
+    pub(super) texts: Texts,
 }
 
 impl Record {
@@ -165,7 +114,13 @@ impl Record {
         let size = gc.object_size(object)?;
         let mut count = 0;
         if references.is_empty() {
-            // No references to enumerate.
+            // No references to enumerate, so that it may be a string.
+            if let Some(wanted) = &mut self.wanted
+                && wanted.is_string(gc, class)
+            {
+                self.texts
+                    .add(gc, object, self.addresses.len() as u32, wanted);
+            }
         } else if gc.version() < 10 {
             for reference in references.iter() {
                 self.refer(reference.address(), NO_PLACE);
@@ -250,27 +205,6 @@ fn place(object: ObjectId<'_>, size: usize, address: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn chunks_are_one_list() {
-        let mut chunks = Chunks::default();
-        let count = CHUNK * 2 + 3;
-        for number in 0..count {
-            chunks.push(number);
-        }
-        assert_eq!(chunks.len(), count);
-        assert_eq!(chunks.get(CHUNK), Some(CHUNK));
-        assert_eq!(chunks.get(count - 1), Some(count - 1));
-        assert_eq!(chunks.get(count), None);
-        assert!(chunks.iter().eq(0..count));
-        chunks.set(CHUNK + 1, 7);
-        assert_eq!(chunks.get(CHUNK + 1), Some(7));
-        for len in [CHUNK + 2, CHUNK, 3, 0] {
-            chunks.truncate(len);
-            assert_eq!((chunks.len(), chunks.iter().count()), (len, len));
-        }
-        assert_eq!(Chunks::<u32>::default().len(), 0);
-    }
 
     #[test]
     fn references_are_read_as_they_were_written() {

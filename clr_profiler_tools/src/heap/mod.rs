@@ -98,8 +98,7 @@ impl ObjectGraph for HeapGraph {
     }
 
     fn target(&self, object: u32, reference: u32) -> Option<u32> {
-        let reference = self.object(object)?.reference(reference)?;
-        Some(reference.target)
+        self.object(object)?.target(reference)
     }
 
     fn strong_roots(&self) -> impl Iterator<Item = (usize, u32)> {

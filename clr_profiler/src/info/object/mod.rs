@@ -88,18 +88,30 @@ impl<'a> Object<'a> {
     ///
     /// The length does not fit the size: the object is not a string.
     pub fn string(&self) -> Result<String> {
+        self.string_start(usize::MAX).map(|(text, _)| text)
+    }
+
+    /// The first UTF-16 units of a string as [`string`](Self::string), and whether there are more.
+    pub(crate) fn string_start(&self, most: usize) -> Result<(String, bool)> {
         let layout = self.info.string_layout2()?;
         let length = self.region.part(layout.length_offset as usize, None)?;
         let length = u32::from_ne_bytes(length.read()?) as usize;
-        let text = self
-            .region
-            .part(layout.buffer_offset as usize, length.checked_mul(2))?;
-        let bytes = text.bytes()?;
+        let buffer = layout.buffer_offset as usize;
+        // The length is checked as a whole.
+        let text = self.region.part(buffer, length.checked_mul(2))?;
+        let read = length.min(most);
+        let bytes = text.part(0, Some(read * 2))?.bytes()?;
         let units = bytes.chunks_exact(2).map(|unit| match unit {
             [first, second] => u16::from_ne_bytes([*first, *second]),
             _ => 0,
         });
-        Ok(String::from_utf16_lossy(&units.collect::<Vec<_>>()))
+        let mut units: Vec<u16> = units.collect();
+        let is_truncated = read < length;
+        // Half of a pair is no character.
+        if is_truncated && units.last().is_some_and(|last| last & 0xfc00 == 0xd800) {
+            units.pop();
+        }
+        Ok((String::from_utf16_lossy(&units), is_truncated))
     }
 
     /// The object as an array; `None` if it is not one.
