@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args;
@@ -225,7 +226,7 @@ pub(crate) fn start_with(
         false => launch.command(),
     }?;
     clear(output)?;
-    let code = child::run(command)?;
+    let code = while_told(tool, &status, || child::run(command))?;
     let code = tell(&status, code)?;
     Ok(match (code, status.error()) {
         // The program has run, but not under the tool.
@@ -303,6 +304,37 @@ pub(crate) fn attach_with(
 
 /// How long the results may take after the time that was asked for.
 pub(crate) const GRACE: Duration = Duration::from_secs(60);
+
+/// How often the line of a tool is looked for.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Shows what the tool does now while the program runs: on a terminal, one line that changes.
+fn while_told<R>(tool: &Tool, status: &Status, run: impl FnOnce() -> R) -> R {
+    if !io::stderr().is_terminal() {
+        return run();
+    }
+    std::thread::scope(|scope| {
+        let (running, ended) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            let mut shown = String::new();
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                match status.now() {
+                    Some(now) if now != shown => {
+                        let _ = match &*now {
+                            "" => write!(io::stderr(), "\r{:60}\r", ""),
+                            now => write!(io::stderr(), "\r{}: {now:40} ", tool.verb),
+                        };
+                        shown = now;
+                    }
+                    _ => {}
+                }
+            }
+        });
+        let outcome = run();
+        drop(running);
+        outcome
+    })
+}
 
 /// On a terminal, one line that changes.
 fn progress(tool: &Tool, elapsed: Duration, duration: Duration) {
@@ -461,6 +493,16 @@ impl Status {
         let lines = self.lines();
         let error = lines.iter().find_map(|line| line.strip_prefix("error: "));
         error.map(str::to_owned)
+    }
+
+    /// What the tool does now, if it says so.
+    fn now(&self) -> Option<String> {
+        let lines = self.lines();
+        let now = lines
+            .iter()
+            .rev()
+            .find_map(|line| line.strip_prefix("now: "));
+        now.map(str::to_owned)
     }
 
     /// The lines of the tool for its user.

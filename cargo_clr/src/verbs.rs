@@ -186,6 +186,10 @@ impl Profiles for Heap {
             ("HEAP_SNAPSHOT_OUTPUT", "heap.heapsnapshot"),
         )
         .set("HEAP_SNAPSHOT_PATH", self.path.as_ref())
+        .set(
+            "HEAP_SNAPSHOT_STRINGS",
+            self.strings.map(|length| length.to_string()),
+        )
         .set("HEAP_SNAPSHOT_AFTER", self.after.map(seconds));
         tool.viewers = &[(
             "heapsnapshot",

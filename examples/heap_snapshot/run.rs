@@ -24,6 +24,12 @@ fn main() -> ExitCode {
                 help: "show in the table why an object of this type is alive",
             },
             ExampleOption {
+                name: "--strings",
+                takes: Takes::Text("LENGTH"),
+                variable: "HEAP_SNAPSHOT_STRINGS",
+                help: "record the texts of strings as well, up to this length",
+            },
+            ExampleOption {
                 name: "--after",
                 takes: Takes::Text("SECONDS"),
                 variable: "HEAP_SNAPSHOT_AFTER",

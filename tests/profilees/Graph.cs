@@ -89,6 +89,12 @@ namespace Graph
         public byte[] Load;
     }
 
+    public class Branch
+    {
+        public Branch Left, Right;
+        public object Load;
+    }
+
     public static class Program
     {
         public static A First;
@@ -101,10 +107,12 @@ namespace Graph
         private static AlsoWeak alsoWeak;
         private static GCHandle pinned, weak, weakOfHeld;
         private static Link links;
+        private static Branch tree;
+        private static string[] texts;
 
         public static int Main(string[] args)
         {
-            Build(args.Length > 1 ? int.Parse(args[1]) : 0);
+            Build(args.Length > 1 ? int.Parse(args[1]) : 0, args.Length > 2 ? int.Parse(args[2]) : 0);
             Forget();
             Clear(64);
             GC.Collect();
@@ -129,7 +137,7 @@ namespace Graph
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private static void Build(int count)
+        private static void Build(int count, int branches)
         {
             for (int i = 0; i < 1000; i++)
             {
@@ -157,6 +165,22 @@ namespace Graph
             weak = GCHandle.Alloc(new OnlyWeak(), GCHandleType.Weak);
             for (int i = 0; i < count; i++)
                 links = new Link { Next = links, Load = new byte[i % 32] };
+            tree = Tree(branches);
+            // Made now, because literals are in no collected memory on some runtimes.
+            char end = count < 0 ? 'x' : '!';
+            texts = new[]
+            {
+                new string(end, 300), "a \"quoted\"\ttab" + end, new string('\0', 1) + "\ud83d\ude00" + end,
+                "twice" + end, "twice" + end, "\ud800 alone" + end, new string('y', 39) + "\ud83d\ude00" + end,
+            };
+        }
+
+        private static Branch Tree(int nodes)
+        {
+            if (nodes == 0)
+                return null;
+            int left = (nodes - 1) / 2;
+            return new Branch { Left = Tree(left), Right = Tree(nodes - 1 - left), Load = nodes % 2 == 0 ? null : new int[1] };
         }
 
         // The first one's finalizer waits, so that the second one stays in the queue.

@@ -211,6 +211,10 @@ pub(crate) struct Heap {
     /// Record after this time, instead of at the end
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) after: Option<Duration>,
+    /// Record the texts of strings, up to this length, or to 128; the program waits for longer then
+    #[arg(long, value_name = "LENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "128",
+        value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) strings: Option<u32>,
 }
 
 #[derive(Debug, Args)]

@@ -27,7 +27,7 @@ const ALONE: Duration = Duration::from_secs(15);
 ///
 /// Two settings control it. `CLR_TOOL_DURATION` is a number of milliseconds, after which the results are written and
 /// the profiler detaches, if it can. `CLR_TOOL_STATUS` is an existing file to which lines are appended: `started`, `error: ...`
-/// if the tool could not start, `said: ...` and `so far: ...` for its user, and `ended` when the results are complete. A file of the same name
+/// if the tool could not start, `said: ...`, `so far: ...` and `now: ...` for its user, and `ended` when the results are complete. A file of the same name
 /// with the ending `.stop` ends the tool before its time. `CLR_TOOL_ALIVE` is a file that the command writes to again and again: when it
 /// has not for 15 seconds, the tool ends, because its command was killed.
 pub struct Session {
@@ -116,6 +116,25 @@ impl Session {
     /// As [`say`](Self::say), in place of an earlier line: the last one is shown, also if the program ends without notice.
     pub fn say_so_far(settings: &Settings, words: impl fmt::Display) {
         Status::of(settings).line(&format!("so far: {words}"));
+    }
+
+    /// Whether the tool has a command, whose user can be told something.
+    #[cfg_attr(
+        not(feature = "profilers"),
+        allow(dead_code, reason = "profilers use it")
+    )]
+    pub(crate) fn is_watched(settings: &Settings) -> bool {
+        Status::of(settings).0.is_some_and(|path| path.exists())
+    }
+
+    /// Passes a line about what the tool does now to the user of the command, who sees it on a terminal until
+    /// the next one; an empty one clears it.
+    #[cfg_attr(
+        not(feature = "profilers"),
+        allow(dead_code, reason = "profilers use it")
+    )]
+    pub(crate) fn say_now(settings: &Settings, words: impl fmt::Display) {
+        Status::of(settings).line(&format!("now: {words}"));
     }
 
     /// The program ends, and the results are written.

@@ -400,6 +400,112 @@ fn a_heap_is_looked_at_again_and_again() {
     assert!(contents.last().unwrap().contains("  Graph.A\n"));
 }
 
+/// The texts of `Graph`, as far as 40 UTF-16 units of them, each with whether it is truncated.
+fn texts() -> [(String, bool); 6] {
+    [
+        ("!".repeat(40), true),
+        ("a \"quoted\"\ttab!".to_owned(), false),
+        ("\0\u{1f600}!".to_owned(), false),
+        ("twice!".to_owned(), false),
+        ("\u{fffd} alone!".to_owned(), false),
+        // A pair is not split.
+        ("y".repeat(39), true),
+    ]
+}
+
+#[test]
+fn strings_have_their_texts_on_request() {
+    for runtime in runtimes() {
+        let (text, _) = results_of_signal(runtime, &["--strings", "40"], "heap.heapsnapshot");
+        let snapshot = Snapshot::parse(&text);
+        let strings: Vec<&Node> = (snapshot.nodes.iter())
+            .filter(|node| node.kind == "string")
+            .collect();
+        for (text, is_truncated) in texts() {
+            let name = if is_truncated { text + "..." } else { text };
+            let with_name = strings.iter().filter(|node| node.name == name);
+            let expected = if name == "twice!" { 2 } else { 1 };
+            assert_eq!(with_name.count(), expected, "{name:?} on {}", runtime.name);
+        }
+        assert!(strings.iter().all(|node| node.edges.is_empty()));
+
+        let (table, _) = results_of_signal(runtime, &["--strings", "7"], "heap.txt");
+        println!("on {}:\n{table}", runtime.name);
+        let (_, rows) = table.split_once("\n\n").unwrap();
+        let row = |text: &str| {
+            let row = rows.lines().find_map(|row| row.strip_suffix(text));
+            let row = row.unwrap_or_else(|| panic!("no {text} in {rows}"));
+            let numbers: Vec<u64> = (row.split_whitespace())
+                .map(|number| number.parse().unwrap())
+                .collect();
+            numbers
+        };
+        // The header, the length and the terminator: 22 bytes, in units of 8.
+        assert_eq!(row("  \"!!!!!!!\"..."), [1, 624]);
+
+        // No text without the option.
+        let (text, _) = results_of_signal(runtime, &[], "heap.heapsnapshot");
+        let without = Snapshot::parse(&text);
+        assert!(without.of("string").count() >= texts().len() + 1);
+        assert!(!text.contains("twice!") && !text.contains("!!!!"));
+    }
+}
+
+/// While a file is written the program is killed, interrupted, or returns.
+#[test]
+fn a_file_is_whole_wherever_its_write_ends() {
+    let runtime = runtimes()[0];
+    // With a file of an earlier write, and without.
+    for (end, writes) in [("-KILL", 0), ("-KILL", 1), ("-INT", 1), ("return", 1)] {
+        let folder = Folder::new();
+        let file = folder.path("heap.heapsnapshot");
+        let options = ["--every", "0.01", "--output", file.to_str().unwrap()];
+        let words = ["wait", "10000", "5000"];
+        let command = EXAMPLE.command(runtime, &options, &profilee("Graph"), &words);
+        let mut running = Running::start(command);
+        assert_eq!(running.line(), "built");
+        let part = folder.path(&format!("heap.heapsnapshot.{}.part", running.id()));
+        let begun = Instant::now();
+        let wait = |until: &dyn Fn() -> bool| {
+            while !until() {
+                assert!(begun.elapsed() < Duration::from_secs(60), "{end}: no write");
+            }
+        };
+        // The first recording may have begun before.
+        for _ in 0..2 {
+            wait(&|| file.exists());
+            let _ = fs::remove_file(&file);
+        }
+        wait(&|| {
+            if writes == 0 {
+                let _ = fs::remove_file(&file);
+            }
+            let is_written = fs::metadata(&part).is_ok_and(|about| about.len() > 100_000);
+            is_written && file.exists() == (writes > 0)
+        });
+        let finished = if end == "return" {
+            running.finish()
+        } else {
+            let id = running.id().to_string();
+            let status = Command::new("kill").args([end, &id]).status();
+            assert!(status.unwrap().success());
+            running.wait()
+        };
+        assert_eq!(finished.stderr, "", "{end}");
+        let is_killed = end == "-KILL";
+        // A part that nobody reads may remain of a process that was killed.
+        assert!(is_killed || !part.exists(), "{end}");
+        match fs::read_to_string(&file) {
+            Ok(text) => {
+                let snapshot = Snapshot::parse(&text);
+                assert_eq!(snapshot.of("Graph.Link").count(), 10_000, "{end}");
+                assert_eq!(snapshot.of("Graph.Branch").count(), 5_000, "{end}");
+            }
+            Err(_) => assert!(is_killed && writes == 0, "{end}: no file"),
+        }
+    }
+}
+
 /// Types that are loaded, compiled and unloaded meanwhile have their names, or none, and nothing breaks.
 #[test]
 fn a_heap_is_looked_at_while_the_program_does_everything() {

@@ -1,6 +1,7 @@
 //! The file that Chrome's developer tools load: nodes and edges as numbers, names as an array of
 //! strings.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -8,11 +9,14 @@ use crate::heap::PlaceName;
 use clr_profiler::events::RootKind;
 use clr_profiler::heap::HeapGraph;
 
+use super::progress::Progress;
+
 /// The layout of a node and an edge, with the names of the kinds that are used by number below.
 const META: &str = r#"{"node_fields":["type","name","id","self_size","edge_count","trace_node_id","detachedness"],"node_types":[["hidden","array","string","object","code","closure","regexp","number","native","synthetic","concatenated string","sliced string","symbol","bigint"],"string","number","number","number","number","number"],"edge_fields":["type","name_or_index","to_node"],"edge_types":[["context","element","property","internal","hidden","shortcut","weak"],"string_or_number","node"],"trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],"trace_node_fields":["id","function_info_index","count","size","children"],"sample_fields":["timestamp_us","last_assigned_id"],"location_fields":["object_index","script_id","line","column"]}"#;
 
 /// The number of a node's fields.
 const NODE: usize = 7;
+const STRING: u32 = 2;
 const OBJECT: u32 = 3;
 const SYNTHETIC: u32 = 9;
 const ELEMENT: u32 = 1;
@@ -44,19 +48,21 @@ fn kind(kind: RootKind) -> usize {
 
 /// Strings by number.
 #[derive(Default)]
-struct Strings {
-    numbers: HashMap<String, u32>,
-    texts: Vec<String>,
+struct Strings<'a> {
+    numbers: HashMap<Cow<'a, str>, u32>,
+    texts: Vec<Cow<'a, str>>,
 }
 
-impl Strings {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(number) = self.numbers.get(text) {
+impl<'a> Strings<'a> {
+    /// Those of the graph are not copied.
+    fn number(&mut self, text: impl Into<Cow<'a, str>>) -> u32 {
+        let text = text.into();
+        if let Some(number) = self.numbers.get(&text) {
             return *number;
         }
         let number = self.texts.len() as u32;
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
+        self.texts.push(text.clone());
+        self.numbers.insert(text, number);
         number
     }
 }
@@ -84,11 +90,16 @@ impl Numbers<'_> {
 }
 
 /// Writes a graph.
-pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(
+    graph: &HeapGraph,
+    progress: &Progress,
+    file: &mut dyn Write,
+) -> io::Result<()> {
     let mut strings = Strings::default();
     let roots = Roots::of(graph);
     let node_count = FIRST_OBJECT + graph.len() as usize;
     let edge_count = roots.edge_count() + graph.reference_count() as usize;
+    progress.write((node_count + edge_count) as u64);
     writeln!(
         file,
         "{{\"snapshot\":{{\"meta\":{META},\"node_count\":{node_count},\"edge_count\":{edge_count},\
@@ -104,24 +115,29 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
         // Objects of programs have odd numbers.
         let id = index as u64 * 2 + 1;
         let [kind, name] = [kind, name].map(u64::from);
+        progress.written();
         numbers.write([kind, name, id, size, edges as u64, 0, 0])
     };
     for (index, name) in NAMES.iter().enumerate() {
         node(
             SYNTHETIC,
-            strings.number(name),
+            strings.number(*name),
             index,
             0,
             roots.edges_of(index),
         )?;
     }
     let classes = graph.classes().iter();
-    let classes: Vec<u32> = classes.map(|class| strings.number(&class.name)).collect();
+    let classes: Vec<u32> = classes.map(|class| strings.number(&*class.name)).collect();
     for object in graph.objects() {
-        let name = classes[object.class_index()];
+        let (kind, name) = match object.text() {
+            None => (OBJECT, classes[object.class_index()]),
+            Some(text) if text.is_truncated => (STRING, strings.number(text.to_string())),
+            Some(text) => (STRING, strings.number(text.text)),
+        };
         let index = FIRST_OBJECT + object.number() as usize;
         let edges = object.references().count();
-        node(OBJECT, name, index, object.size(), edges)?;
+        node(kind, name, index, object.size(), edges)?;
     }
 
     writeln!(file, "],\n\"edges\":[")?;
@@ -130,6 +146,7 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
         is_first: true,
     };
     let mut edge = |kind: u32, name: u64, to: usize| {
+        progress.written();
         numbers.write([u64::from(kind), name, (to * NODE) as u64])
     };
     edge(
@@ -141,13 +158,13 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
         edge(ELEMENT, index as u64, FIRST_OBJECT + *object as usize)?;
     }
     for (index, name) in NAMES.iter().enumerate().skip(GC_ROOTS + 1) {
-        edge(INTERNAL, u64::from(strings.number(name)), index)?;
+        edge(INTERNAL, u64::from(strings.number(*name)), index)?;
     }
     for held in &roots.by_kind {
         for (index, (object, name)) in held.iter().enumerate() {
             let to = FIRST_OBJECT + *object as usize;
             match name {
-                Some(name) => edge(INTERNAL, u64::from(strings.number(name)), to)?,
+                Some(name) => edge(INTERNAL, u64::from(strings.number(*name)), to)?,
                 None => edge(ELEMENT, index as u64, to)?,
             }
         }
@@ -157,9 +174,9 @@ pub(crate) fn write(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
             let place = PlaceName::of(object.class(), reference.place);
             let (kind, name) = match &place {
                 PlaceName::Element(index, _) => (ELEMENT, *index),
-                PlaceName::Field(name, 0) => (PROPERTY, u64::from(strings.number(name))),
-                PlaceName::Field(..) => (PROPERTY, u64::from(strings.number(&place.to_string()))),
-                _ => (INTERNAL, u64::from(strings.number(&place.to_string()))),
+                PlaceName::Field(name, 0) => (PROPERTY, u64::from(strings.number(*name))),
+                PlaceName::Field(..) => (PROPERTY, u64::from(strings.number(place.to_string()))),
+                _ => (INTERNAL, u64::from(strings.number(place.to_string()))),
             };
             edge(kind, name, FIRST_OBJECT + reference.target as usize)?;
         }

@@ -3,6 +3,7 @@
 mod chrome;
 mod ending;
 mod options;
+mod progress;
 mod table;
 
 use std::io;
@@ -15,6 +16,7 @@ use clr_profiler::prelude::*;
 
 use ending::Ending;
 use options::{Form, Options};
+use progress::Progress;
 
 /// How long the program's end, or a signal that ends it, is delayed at most.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -80,19 +82,19 @@ fn is_early(error: &Error) -> bool {
 }
 
 /// Records the heap, and writes it.
-fn snapshot(info: &ProfilerInfo, heap: &HeapRecorder, options: &Options) -> Result<()> {
+fn snapshot(
+    info: &ProfilerInfo,
+    heap: &HeapRecorder,
+    options: &Options,
+    progress: &Progress,
+) -> Result<()> {
     let begun = Instant::now();
     let graph = heap.record(info)?;
     let took = begun.elapsed();
+    progress.analyse();
     let written = options.output.replace(|file| match options.form {
-        Form::Chrome => chrome::write(&graph, file),
-        Form::Table => table::write(
-            &graph,
-            options.path.as_deref(),
-            took,
-            &info.overhead(),
-            file,
-        ),
+        Form::Chrome => chrome::write(&graph, progress, file),
+        Form::Table => table::write(&graph, options, took, &info.overhead(), file),
     });
     written.map_err(|error| Error::other(error.to_string()))
 }
@@ -101,14 +103,18 @@ impl Tool for HeapSnapshot {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("heap_snapshot", setup);
         let options = Options::read(settings)?;
-        let heap = setup.attach(HeapRecorder::new())?;
+        let recorder = HeapRecorder::new();
+        let heap = setup.attach(match options.strings {
+            Some(length) => recorder.with_texts(length),
+            None => recorder,
+        })?;
         let when = When {
             interval: options.every.or(options.after),
             is_asked: options.on_signal,
             patience: PATIENCE,
         };
         let write = {
-            let info = info.clone();
+            let (info, settings) = (info.clone(), settings.clone());
             let mut is_taken = false;
             move |moment| {
                 let is_due = match moment {
@@ -122,7 +128,9 @@ impl Tool for HeapSnapshot {
                 if !is_due {
                     return Ok(());
                 }
-                match snapshot(&info, &heap, &options) {
+                let progress = Progress::default();
+                let work = || snapshot(&info, &heap, &options, &progress);
+                match progress.tell(&settings, &heap, work) {
                     // The runtime is still starting.
                     Err(error) if is_early(&error) => Ok(()),
                     outcome => {

@@ -11,6 +11,8 @@ pub(crate) struct Options {
     pub(crate) form: Form,
     /// The type of the object whose path from a root is shown.
     pub(crate) path: Option<String>,
+    /// The length of the texts of strings, if they are wanted.
+    pub(crate) strings: Option<u32>,
     pub(crate) after: Option<Duration>,
     pub(crate) every: Option<Duration>,
     pub(crate) on_signal: bool,
@@ -41,10 +43,26 @@ impl Options {
             output,
             form,
             path,
+            strings: length(settings, "HEAP_SNAPSHOT_STRINGS")?,
             after: seconds(settings, "HEAP_SNAPSHOT_AFTER")?,
             every: seconds(settings, "HEAP_SNAPSHOT_EVERY")?,
             on_signal: settings.is_set("HEAP_SNAPSHOT_SIGNAL"),
         })
+    }
+}
+
+/// The largest length of a text.
+const LONGEST: u32 = 65_536;
+
+fn length(settings: &Settings, name: &str) -> Result<Option<u32>> {
+    let Some(text) = settings.text(name)? else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(length @ 1..=LONGEST) => Ok(Some(length)),
+        _ => Err(Error::other(format!(
+            "`{text}` is not a length of texts from 1 to {LONGEST}"
+        ))),
     }
 }
 

@@ -1,20 +1,24 @@
 //! The table of types, and the path to an object.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use crate::heap::{Dominators, HeapPath};
 use clr_profiler::Overhead;
 use clr_profiler::events::{RootFlags, RootKind};
-use clr_profiler::heap::{HeapGraph, HeapRoot};
+use clr_profiler::heap::{HeapGraph, HeapRoot, HeapText};
+
+use super::options::Options;
 
 /// The rows of the table.
 const ROWS: usize = 40;
 
-/// Writes the types that retain most; then, if a type is named, the path to an object of it.
+/// Writes the types that retain most; then, if a type is named, the path to an object of it; then the texts, if they
+/// were recorded.
 pub(crate) fn write(
     graph: &HeapGraph,
-    path: Option<&str>,
+    options: &Options,
     took: Duration,
     overhead: &Overhead,
     file: &mut dyn Write,
@@ -65,13 +69,38 @@ pub(crate) fn write(
             graph.lost_references()
         )?;
     }
-    match path {
-        Some(name) => {
-            writeln!(file)?;
-            write_path(graph, name, file)
-        }
+    if let Some(name) = &options.path {
+        writeln!(file)?;
+        write_path(graph, name, file)?;
+    }
+    match options.strings {
+        Some(_) => write_texts(graph, file),
         None => Ok(()),
     }
+}
+
+/// The texts that take most bytes.
+fn write_texts(graph: &HeapGraph, file: &mut dyn Write) -> io::Result<()> {
+    let mut totals: HashMap<HeapText<'_>, (u64, u64)> = HashMap::new();
+    for object in graph.objects() {
+        if let Some(text) = object.text() {
+            let (count, size) = totals.entry(text).or_default();
+            *count += 1;
+            *size += object.size();
+        }
+    }
+    let all = totals.len();
+    let mut rows: Vec<_> = totals.into_iter().collect();
+    rows.sort_by(|(one, (_, left)), (other, (_, right))| {
+        right.cmp(left).then_with(|| one.text.cmp(other.text))
+    });
+    writeln!(file, "\n{:>10}  {:>14}  text", "strings", "bytes")?;
+    for (text, (count, size)) in rows.iter().take(ROWS) {
+        // Control characters and line breaks are escaped.
+        let end = if text.is_truncated { "..." } else { "" };
+        writeln!(file, "{count:>10}  {size:>14}  {:?}{end}", text.text)?;
+    }
+    writeln!(file, "{all} different texts")
 }
 
 fn write_path(graph: &HeapGraph, name: &str, file: &mut dyn Write) -> io::Result<()> {
