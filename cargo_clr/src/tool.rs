@@ -495,7 +495,7 @@ impl Status {
         error.map(str::to_owned)
     }
 
-    /// What the tool does now, if it says so.
+    /// The work of the tool now, if it tells that.
     fn now(&self) -> Option<String> {
         let lines = self.lines();
         let now = lines

@@ -367,7 +367,7 @@ impl Tree {
                 None => Stacks::ROOT,
             };
             places.push(place);
-            // The time outside of all calls is nobody's.
+            // The time outside of all calls does not count.
             if index == 0 {
                 continue;
             }

@@ -101,7 +101,7 @@ impl fmt::Display for Words {
         match self {
             Self::Walks(0) => f.write_str("the runtime collects garbage"),
             Self::Walks(objects) => write!(f, "{objects} objects are recorded"),
-            Self::Finds => f.write_str("finds what each object retains"),
+            Self::Finds => f.write_str("computes retained sizes"),
             Self::Writes(percent) => write!(f, "{percent} % are written"),
         }
     }
