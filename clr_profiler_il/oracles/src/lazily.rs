@@ -1,5 +1,5 @@
 use clr_profiler_il::body::{BodyError, EncodeBuffers, MethodBody};
-use clr_profiler_il::edit::OffsetPair;
+use clr_profiler_il::edit::{Labels, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::symbol::{MethodSymbol, TypeSymbol};
 use clr_profiler_il::token::Token;
@@ -13,13 +13,15 @@ use crate::tokens::{Meanings, Module, some_method};
 enum Step {
     Prologue(usize),
     Epilogue(usize),
+    /// Before each third instruction.
+    Within(usize),
     /// Something reads the instructions.
     Look,
     /// Something needs the instructions for an edit.
     Strip,
 }
 
-use Step::{Epilogue, Look, Prologue, Strip};
+use Step::{Epilogue, Look, Prologue, Strip, Within};
 
 /// The bytes before an encoded body.
 const PREFIX: [u8; 3] = [1, 2, 3];
@@ -43,6 +45,11 @@ const EDITS: &[&[Step]] = &[
     &[Prologue(0), Epilogue(8)],
     &[Prologue(9), Epilogue(0)],
     &[Prologue(0), Epilogue(9)],
+    &[Within(0)],
+    &[Within(10)],
+    &[Within(10), Prologue(10), Epilogue(10)],
+    &[Within(7)],
+    &[Within(8)],
 ];
 
 /// The comparison of bodies that were decoded to nodes with the same bodies that were decoded
@@ -95,6 +102,8 @@ impl Lazily {
         replaces.pop().ldc_i4(0);
         let mut allocates = Fragment::new();
         allocates.ldc_i4(8).conv_u().localloc().pop();
+        let mut marks = Fragment::new();
+        marks.ldc_i4(0x1234_5678).conv_u().ldc_i4(1).stind_i1();
         Self {
             fragments: vec![
                 small,
@@ -107,6 +116,7 @@ impl Lazily {
                 takes,
                 replaces,
                 allocates,
+                marks,
             ],
             bodies: [MethodBody::new(), MethodBody::new()],
             buffers: [EncodeBuffers::new(), EncodeBuffers::new()],
@@ -147,6 +157,9 @@ impl Lazily {
             violations
         });
         assert_eq!(found, whole, "{steps:?} of {bytes:02x?}");
+        let memory = (&mut self.checked, &mut self.verifying);
+        let found = eager.verify_encoded_with(new, bytes, memory, &context, &Meanings);
+        assert_eq!(found, whole, "{steps:?} of {bytes:02x?}");
         assert_eq!(lazy.max_stack(), eager.max_stack());
         let [mapped, same] = [lazy, eager].map(MethodBody::instrumented_code_map);
         assert_eq!(mapped, same, "{steps:?} of {bytes:02x?}");
@@ -172,6 +185,13 @@ impl Lazily {
             let edited = match *step {
                 Prologue(number) => body.prologue(&self.fragments[number]),
                 Epilogue(number) => body.before_ret(&self.fragments[number]),
+                Within(number) => {
+                    let ids = body.instructions().map(|one| one.id()).step_by(3);
+                    ids.collect::<Vec<_>>().into_iter().try_for_each(|id| {
+                        let code = &self.fragments[number];
+                        body.insert_before(id, Labels::Move, code).map(drop)
+                    })
+                }
                 Look => {
                     assert_eq!(body.instructions().count(), body.len());
                     Ok(())

@@ -41,6 +41,7 @@ mod effect;
 mod inserted;
 mod kind;
 mod names;
+mod neutral;
 mod operand;
 mod prefixes;
 mod rule;

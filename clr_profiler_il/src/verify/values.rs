@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use super::kind::{Kind, Kinds, KindsMemory, Want};
+use super::neutral::NeutralBuffers;
 use super::rule::Expected;
 use super::stack::{Stack, Values};
 use super::{MethodContext, Rule, Violation};
@@ -59,6 +60,7 @@ pub struct VerifyBuffers {
     paths: PathsMemory<Stack>,
     /// Inserted code.
     pub(super) inserted: Vec<u8>,
+    pub(super) neutral: NeutralBuffers,
 }
 
 impl VerifyBuffers {
@@ -91,6 +93,7 @@ pub(super) fn with_pass<R>(
     run: impl FnOnce(&mut Pass<'_>) -> R,
 ) -> R {
     let inserted = std::mem::take(&mut buffers.inserted);
+    let neutral = std::mem::take(&mut buffers.neutral);
     let mut pass = Pass::new(body, context, resolver, std::mem::take(buffers));
     let result = run(&mut pass);
     *buffers = VerifyBuffers {
@@ -100,6 +103,7 @@ pub(super) fn with_pass<R>(
         locals: pass.locals,
         paths: pass.paths,
         inserted,
+        neutral,
     };
     result
 }
