@@ -247,9 +247,9 @@ impl Component for Instrumentation {
                 return Ok(());
             }
         };
-        let mut name = None;
+        let mut edited = None;
         let edit = |body: &mut MethodBody, cx: &mut RewriteContext<'_>| {
-            name = Some(cx.full_name().into());
+            edited = Some(shared.name_to_keep(cx));
             shared.description.apply(&rules, body, cx)
         };
         let result = match has_code {
@@ -259,9 +259,9 @@ impl Component for Instrumentation {
         // Another thread may have been setting it before, which this one has waited for.
         shared.set_offset_map(&method, key, codes);
         // Other threads and instances find the work done.
-        let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
+        let is_first = edited.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
         if is_first {
-            shared.finish(key, name, &result);
+            shared.finish(key, edited.flatten(), &result);
         }
         match result {
             Err(error) if shared.description.reports(&rules) && is_first => {

@@ -330,6 +330,18 @@ impl Instrumentation {
         self
     }
 
+    /// As [`report`](Self::report), for the methods alone to which the rules could not be applied.
+    ///
+    /// For rules with thousands of methods: the name of a method is looked up when it is needed, here or by
+    /// [`outcomes`](Self::outcomes).
+    pub fn report_problems(
+        mut self,
+        report: impl Fn(&MethodOutcome) + Send + Sync + 'static,
+    ) -> Self {
+        self.description.reports_problems_alone = true;
+        self.report(move |outcome, _| report(outcome))
+    }
+
     /// Has a function choose the methods of a module that are changed, among those that the patterns select.
     ///
     /// For selections that depend on a module as a whole, such as on its PDB. It runs once for each module with selected methods, when the

@@ -25,6 +25,8 @@ pub(super) struct Description {
     /// Those of groups.
     pub(super) helpers_of_groups: Vec<HelperAssembly>,
     pub(super) report: Option<Arc<Report>>,
+    /// Whether only methods with a problem are reported: the names of the others are not looked up.
+    pub(super) reports_problems_alone: bool,
     /// Which of the selected methods of a module are changed.
     pub(super) choice: Option<Arc<Choice>>,
     /// Which selected methods are left alone.

@@ -19,7 +19,7 @@ use crate::info::{
     self, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags, is_framework,
 };
 use crate::rewrite::HelperAssembly;
-use crate::rewrite::{RewriteError, Rewritten, add_editor, missing_methods};
+use crate::rewrite::{RewriteContext, RewriteError, Rewritten, add_editor, missing_methods};
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
 use clr_profiler_il::edit::NotInstrumentable;
@@ -306,15 +306,15 @@ impl Shared {
         let Some(rules) = rules else {
             return;
         };
-        let mut name = None;
+        let mut edited = None;
         let result = self.info.rewrite_method(key.0, key.1, |body, cx| {
-            name = Some(cx.full_name().into());
+            edited = Some(self.name_to_keep(cx));
             self.description.apply(&rules, body, cx)
         });
         // Another thread may have compiled it meanwhile.
-        let is_first = name.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
+        let is_first = edited.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
         if is_first {
-            self.finish(key, name, &result);
+            self.finish(key, edited.flatten(), &result);
         }
     }
 
@@ -370,6 +370,12 @@ impl Shared {
         })
     }
 
+    /// The name of a method that is being edited, unless it is looked up if it is needed.
+    pub(super) fn name_to_keep(&self, cx: &RewriteContext<'_>) -> Option<Arc<str>> {
+        let is_kept = !self.description.reports_problems_alone;
+        is_kept.then(|| cx.full_name().into())
+    }
+
     /// Records and reports the result of a rewrite; its error is in the outcome.
     pub(super) fn finish(
         &self,
@@ -386,9 +392,14 @@ impl Shared {
                 (state, Some(error.to_string()))
             }
         };
-        let name = name.unwrap_or_else(|| self.name(key).into());
-        lock(&self.table).finish(key, state, problem.clone(), Arc::clone(&name));
-        let Some(report) = &self.description.report else {
+        let is_named = problem.is_some() || !self.description.reports_problems_alone;
+        let name: Option<Arc<str>> = match name {
+            None if is_named => Some(self.name(key).into()),
+            name => name,
+        };
+        lock(&self.table).finish(key, state, problem.clone(), name.clone());
+        let (Some(report), Some(name)) = (&self.description.report, name.filter(|_| is_named))
+        else {
             return;
         };
         let (assembly, rules) = {
@@ -426,7 +437,7 @@ impl Shared {
             false => Vec::new(),
         };
         let result = control.rewrite(info, key.0, key.1, |body, cx| {
-            name = Some(cx.full_name().into());
+            name = self.name_to_keep(cx);
             for helper in &missing {
                 helper.load_in_method(body, cx)?;
             }

@@ -418,11 +418,11 @@ impl Table {
         (id, method): MethodKey,
         state: MethodState,
         problem: Option<String>,
-        name: Arc<str>,
+        name: Option<Arc<str>>,
     ) {
         let module = self.modules.get_mut(&id);
         if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
-            (row.state, row.problem, row.name) = (state, problem, Some(name));
+            (row.state, row.problem, row.name) = (state, problem, name);
         }
     }
 

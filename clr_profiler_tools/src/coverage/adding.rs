@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use clr_metadata::pdb::SourceSpan;
 use clr_metadata::token::{Document, MethodDef};
 
-use super::hits::Hits;
+use super::hits::{Hits, ProbeKind};
 use super::map::MethodMap;
 use super::module::CoveredModule;
 use super::totals::{BranchKey, Coverage, FileHits, MethodKey};
@@ -26,26 +26,30 @@ struct Known {
     first: u32,
     points: Vec<KnownPoint>,
     branches: Vec<KnownBranch>,
-    /// The probes of its IL blocks, if it has no lines.
-    blocks: Option<Vec<u32>>,
+    /// The probes of each of its IL blocks, if it has no lines.
+    blocks: Option<Vec<Sum>>,
 }
+
+/// The numbers of the probes whose hits add up to those of a point or outcome.
+type Sum = Vec<u32>;
 
 /// A sequence point. Files have their numbers in the list of paths.
 struct KnownPoint {
     file: usize,
     span: SourceSpan,
-    probe: u32,
+    probes: Sum,
     is_first: bool,
 }
 
 struct KnownBranch {
     file: usize,
     key: BranchKey,
-    outcomes: Vec<u32>,
+    outcomes: Vec<Sum>,
 }
 
 /// The methods of a module whose hits are known, and the paths of its files.
 struct KnownMethods {
+    kind: ProbeKind,
     methods: Vec<Known>,
     paths: Vec<String>,
     /// The methods that could not be given probes.
@@ -80,6 +84,7 @@ impl KnownMethods {
             paths.push(path);
         }
         let mut known = Self {
+            kind: hits.kind,
             methods: Vec::new(),
             paths,
             refused: 0,
@@ -121,7 +126,7 @@ impl KnownMethods {
             match has_lines {
                 true => method.add_lines(module, of.method, &map, &numbers)?,
                 false => {
-                    let blocks = map.points.iter().map(|point| first + point.probe);
+                    let blocks = map.points.iter().map(|point| method.sum(&point.probes));
                     method.blocks = Some(blocks.collect());
                 }
             }
@@ -132,19 +137,27 @@ impl KnownMethods {
 
     /// The coverage by the methods that `is_wanted` accepts, from the hits of all probes.
     fn coverage(&self, hits: &[u64], is_wanted: impl Fn(&Known) -> bool) -> Coverage {
-        let of = |probe: u32| hits.get(probe as usize).copied().unwrap_or_default();
+        let of = |probes: &Sum| {
+            let probes = probes.iter();
+            let each = probes.map(|probe| hits.get(*probe as usize).copied().unwrap_or_default());
+            match self.kind {
+                // Covered, or not.
+                ProbeKind::Hit => each.max().unwrap_or_default(),
+                ProbeKind::Count => each.sum(),
+            }
+        };
         let mut added = Coverage::default();
         let mut lines: BTreeMap<usize, Vec<(SourceSpan, u64)>> = BTreeMap::new();
         for known in self.methods.iter().filter(|known| is_wanted(known)) {
             if let Some(blocks) = &known.blocks {
-                let blocks = blocks.iter().map(|probe| of(*probe)).collect();
+                let blocks = blocks.iter().map(of).collect();
                 added.blocks.insert(known.key.clone(), blocks);
             }
             for branch in &known.branches {
                 let Some(path) = self.paths.get(branch.file) else {
                     continue;
                 };
-                let outcomes = branch.outcomes.iter().map(|probe| of(*probe)).collect();
+                let outcomes = branch.outcomes.iter().map(of).collect();
                 let file = added.files.entry(path.clone()).or_default();
                 file.branches.insert(branch.key.clone(), outcomes);
             }
@@ -152,7 +165,7 @@ impl KnownMethods {
                 let Some(path) = self.paths.get(point.file) else {
                     continue;
                 };
-                let (span, hits) = (point.span, of(point.probe));
+                let (span, hits) = (point.span, of(&point.probes));
                 lines.entry(point.file).or_default().push((span, hits));
                 let file = added.files.entry(path.clone()).or_default();
                 let method = file.methods.entry(known.key.clone()).or_default();
@@ -182,11 +195,14 @@ impl KnownMethods {
                 *hit = 1;
             }
         }
-        let is_hit = |probe: &u32| hits.get(*probe as usize).is_some_and(|hits| *hits > 0);
+        let is_hit = |probes: &Sum| {
+            let mut probes = probes.iter();
+            probes.any(|probe| hits.get(*probe as usize).is_some_and(|hits| *hits > 0))
+        };
         // Lines have the hits of all methods on them, also of those that the context has not called.
         let mut hit_files = BTreeSet::new();
         for known in &self.methods {
-            let points = known.points.iter().filter(|point| is_hit(&point.probe));
+            let points = known.points.iter().filter(|point| is_hit(&point.probes));
             hit_files.extend(points.map(|point| point.file));
             let branches = known.branches.iter();
             let branches = branches.filter(|branch| branch.outcomes.iter().any(is_hit));
@@ -205,6 +221,11 @@ impl KnownMethods {
 }
 
 impl Known {
+    /// The numbers of probes with these indexes in the method.
+    fn sum(&self, probes: &[u32]) -> Sum {
+        probes.iter().map(|probe| self.first + probe).collect()
+    }
+
     fn add_lines(
         &mut self,
         module: &CoveredModule<'_>,
@@ -219,7 +240,7 @@ impl Known {
                 self.points.push(KnownPoint {
                     file: *file,
                     span,
-                    probe: self.first + point.probe,
+                    probes: self.sum(&point.probes),
                     is_first: index == 0,
                 });
             }
@@ -238,7 +259,7 @@ impl Known {
                     method: name.clone(),
                     offset: branch.offset,
                 };
-                let outcomes = branch.outcomes.iter().map(|probe| self.first + probe);
+                let outcomes = branch.outcomes.iter().map(|outcome| self.sum(outcome));
                 self.branches.push(KnownBranch {
                     file: *file,
                     key,

@@ -31,7 +31,7 @@ impl Step {
 }
 
 /// The instructions of a body as it was compiled.
-pub(super) struct Code {
+pub(crate) struct Code {
     pub(super) steps: Vec<Step>,
     /// The number of edges that lead to each instruction, without that of the instruction before.
     ways: Vec<u32>,
@@ -40,7 +40,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    pub(super) fn of(body: &MethodBody) -> Self {
+    pub(crate) fn of(body: &MethodBody) -> Self {
         let mut steps = Vec::new();
         for one in body.instructions() {
             let Some(offset) = one.original_offset() else {
@@ -87,6 +87,11 @@ impl Code {
     /// The number of edges to an instruction, without that of the instruction before.
     fn ways(&self, index: usize) -> u32 {
         self.ways.get(index).copied().unwrap_or_default()
+    }
+
+    /// Whether an instruction is the target of a branch, or begins a handler.
+    pub(super) fn is_target(&self, index: usize) -> bool {
+        self.ways(index) > 0
     }
 
     /// The index of the instruction at an offset.

@@ -22,12 +22,21 @@ impl MethodMap {
         body: &mut MethodBody,
         write: impl Fn(u32, &mut Fragment),
     ) -> Result<(), EditError> {
-        let code = Code::of(body);
+        self.insert_into(&Code::of(body), body, write)
+    }
+
+    /// [`insert`](Self::insert), for a body whose instructions are known.
+    pub(crate) fn insert_into(
+        &self,
+        code: &Code,
+        body: &mut MethodBody,
+        write: impl Fn(u32, &mut Fragment),
+    ) -> Result<(), EditError> {
         let id = |offset: u32| code.find(offset).and_then(|at| code.steps.get(at));
-        let numbers: BTreeMap<Probe, u32> = self.probes.iter().copied().zip(0..).collect();
         let on_way = |probe| {
+            let number = self.probes.iter().position(|one| *one == probe)?;
             let mut fragment = Fragment::new();
-            write(*numbers.get(&probe)?, &mut fragment);
+            write(number as u32, &mut fragment);
             Some(fragment)
         };
         let between = self.probes.iter().filter_map(|probe| match probe {
@@ -158,6 +167,7 @@ mod tests {
 
     use super::*;
     use crate::coverage::ModuleFiles;
+    use crate::coverage::map::source_points;
 
     /// The numbers of the probes in a body.
     fn probes(body: &MethodBody) -> Vec<i32> {
@@ -203,39 +213,31 @@ mod tests {
         assert!(methods > 300 && between > 20, "{methods} {between}");
     }
 
-    /// `ldarg.0; brtrue L; nop; L: ldc.i4.1; ret`, of which the branch skips an instruction.
+    /// `ldarg.0; brtrue L; nop; L: ldc.i4.1; ret`, of which the branch skips an instruction. Its outcomes tell whether the statement
+    /// before them was reached.
     #[test]
     fn a_probe_on_the_way_to_a_target_is_not_on_the_way_of_others() {
         let bytes = [0x1a, 0x02, 0x2d, 0x01, 0x00, 0x17, 0x2a];
         let mut body = MethodBody::decode(&bytes).unwrap();
-        let map = MethodMap::of(&body, None, |_| None, |_, _| false);
-        assert_eq!(
-            map.probes,
-            [
-                Probe::Before(0),
-                Probe::Before(3),
-                Probe::Before(4),
-                Probe::Between(1, 4)
-            ]
-        );
-        assert_eq!(map.branches[0].outcomes, [3, 1]);
+        let points = source_points(&[0, 3, 4]);
+        let map = MethodMap::of(&body, Some(&points), |_| None, |_, _| false);
+        assert_eq!(map.probes, [Probe::Before(3), Probe::Between(1, 4)]);
+        assert_eq!(map.branches[0].outcomes, [[1], [0]]);
+        let points: Vec<_> = map.points.iter().map(|point| &point.probes[..]).collect();
+        assert_eq!(points, [&[1, 0][..], &[0], &[1, 0]]);
         map.insert(&mut body, write).unwrap();
         let expected = "\
-IL_0000:  ldc.i4     305397760
-IL_0005:  pop
-IL_0006:  ldarg.0
-IL_0007:  brtrue.s   IL_000b
-IL_0009:  br.s       IL_0013
-IL_000b:  ldc.i4     305397763
-IL_0010:  pop
-IL_0011:  br.s       IL_001a
-IL_0013:  ldc.i4     305397761
-IL_0018:  pop
-IL_0019:  nop
-IL_001a:  ldc.i4     305397762
-IL_001f:  pop
-IL_0020:  ldc.i4.1
-IL_0021:  ret
+IL_0000:  ldarg.0
+IL_0001:  brtrue.s   IL_0005
+IL_0003:  br.s       IL_000d
+IL_0005:  ldc.i4     305397761
+IL_000a:  pop
+IL_000b:  br.s       IL_0014
+IL_000d:  ldc.i4     305397760
+IL_0012:  pop
+IL_0013:  nop
+IL_0014:  ldc.i4.1
+IL_0015:  ret
 ";
         assert!(body.to_string().contains(expected), "{body}");
     }

@@ -8,6 +8,7 @@ use clr_profiler::il::body::MethodBody;
 
 use super::code::{Code, Step};
 use super::generated;
+use super::implied;
 
 /// Where a probe is, in the offsets of the compiled body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,10 +22,10 @@ pub enum Probe {
 }
 
 /// A piece of source that runs as a whole: a sequence point of the PDB; without a PDB a basic block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The index of its probe.
-    pub probe: u32,
+    /// The indexes of the probes whose hits add up to its hits.
+    pub probes: Vec<u32>,
     /// The offset of its first instruction.
     pub offset: u32,
     /// File and lines; `None` without a PDB.
@@ -38,8 +39,9 @@ pub struct Branch {
     pub offset: u32,
     /// The index of the point that it is in.
     pub point: u32,
-    /// The probes of its outcomes: first the one of its targets in their order, last the next instruction.
-    pub outcomes: Vec<u32>,
+    /// Its outcomes: first those of its targets in their order, last the next instruction. Of each, the indexes of the probes whose
+    /// hits add up to its hits.
+    pub outcomes: Vec<Vec<u32>>,
 }
 
 /// The probes of a method.
@@ -48,35 +50,35 @@ pub struct Branch {
 /// one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MethodMap {
-    /// The probes. A probe may serve a point and an outcome.
+    /// The probes. A probe may serve several points and outcomes: some follow from others.
     pub probes: Vec<Probe>,
     /// The pieces of source, in the order of offsets.
     pub points: Vec<Point>,
-    /// The branches, in the order of offsets.
+    /// The branches, in the order of offsets; without a PDB none.
     pub branches: Vec<Branch>,
     /// Whether an instruction can run twice in a call.
     pub has_loops: bool,
 }
 
-/// Numbers probes in the order in which they are first needed.
+/// Numbers the places of points and outcomes, in the order in which they are first needed.
 #[derive(Default)]
-struct Probes {
+struct Places {
     numbers: BTreeMap<Probe, u32>,
-    probes: Vec<Probe>,
+    places: Vec<Probe>,
 }
 
-impl Probes {
-    fn number(&mut self, probe: Probe) -> u32 {
-        *self.numbers.entry(probe).or_insert_with(|| {
-            self.probes.push(probe);
-            self.probes.len() as u32 - 1
+impl Places {
+    fn number(&mut self, place: Probe) -> u32 {
+        *self.numbers.entry(place).or_insert_with(|| {
+            self.places.push(place);
+            self.places.len() as u32 - 1
         })
     }
 }
 
 impl MethodMap {
     /// The probes of a body: one for each sequence point with a line, and one for each outcome of branches in
-    /// them. Without sequence points (`None`) one for each basic block.
+    /// them. Without sequence points (`None`) one for each basic block. Those whose hits follow from the hits of others are left out.
     ///
     /// `name` is the name of the member or type that a token refers to, by which branches of the compiler are recognised.
     /// `is_variable` says whether a local is a variable of the source at an offset.
@@ -87,79 +89,117 @@ impl MethodMap {
         name: impl Fn(Token) -> Option<String>,
         is_variable: impl Fn(u16, u32) -> bool,
     ) -> Self {
-        let code = Code::of(body);
-        let mut probes = Probes::default();
-        let found: Vec<Point> = match points {
+        Self::of_code(&Code::of(body), points, name, is_variable)
+    }
+
+    /// [`of`](Self::of), for a body whose instructions are known.
+    pub(super) fn of_code(
+        code: &Code,
+        points: Option<&[SequencePoint]>,
+        name: impl Fn(Token) -> Option<String>,
+        is_variable: impl Fn(u16, u32) -> bool,
+    ) -> Self {
+        let mut places = Places::default();
+        let mut found = Vec::new();
+        match points {
             Some(points) => {
                 let in_code = points.iter().filter(|point| {
                     let index = code.find(point.il_offset);
                     index.is_some_and(|index| !code.is_dead(index))
                 });
-                let visible = in_code.filter_map(|point| {
+                found.extend(in_code.filter_map(|point| {
                     // Hidden points have no probe.
                     let span = point.span?;
-                    Some(Point {
-                        probe: probes.number(Probe::Before(point.il_offset)),
-                        offset: point.il_offset,
-                        source: Some((point.document, span)),
-                    })
-                });
-                visible.collect()
+                    let place = places.number(Probe::Before(point.il_offset));
+                    Some((place, point.il_offset, Some((point.document, span))))
+                }));
             }
-            None => {
-                let blocks = code.leaders().map(|step| Point {
-                    probe: probes.number(Probe::Before(step.offset)),
-                    offset: step.offset,
-                    source: None,
-                });
-                blocks.collect()
-            }
+            None => found.extend(code.leaders().map(|step| {
+                let place = places.number(Probe::Before(step.offset));
+                (place, step.offset, None)
+            })),
         };
-        // The offset of the hidden point that an instruction is in.
-        let hidden = |offset| {
-            let mut points = points?.iter().rev();
-            let point = points.find(|point| point.il_offset <= offset)?;
-            point.span.is_none().then_some(point.il_offset)
+        let offsets: Vec<u32> = found.iter().map(|(_, offset, _)| *offset).collect();
+        // Blocks tell nothing of the ways between them.
+        let branches = match points {
+            Some(points) => branches(code, (points, &offsets), &mut places, name, is_variable),
+            None => Vec::new(),
         };
-        let mut branches = Vec::new();
-        for (index, step) in code.steps.iter().enumerate() {
-            if !step.is_conditional()
-                || generated::is_of_compiler(&code, index, hidden(step.offset), &name)
-            {
-                continue;
-            }
-            let point = found.partition_point(|point| point.offset <= step.offset);
-            let Some(point) = point.checked_sub(1) else {
-                continue;
-            };
-            let line = found.get(point).map_or(0, |point| point.offset);
-            let hidden = hidden(step.offset);
-            if hidden.is_some_and(|hidden| !code.continues(line, hidden, &is_variable)) {
-                continue;
-            }
-            let outcomes = outcomes(&code, index, step);
-            if outcomes.len() < 2 {
-                continue;
-            }
-            branches.push(Branch {
-                offset: step.offset,
-                point: point as u32,
-                outcomes: outcomes
-                    .into_iter()
-                    .map(|probe| probes.number(probe))
-                    .collect(),
-            });
-        }
+        let (probes, sums) = implied::reduce(code, places.places);
+        let sum = |place: u32| sums.get(place as usize).cloned().unwrap_or_default();
+        let found = found.into_iter().map(|(place, offset, source)| Point {
+            probes: sum(place),
+            offset,
+            source,
+        });
+        let branches = branches.into_iter().map(|branch| Branch {
+            offset: branch.offset,
+            point: branch.point,
+            outcomes: branch.outcomes.into_iter().map(sum).collect(),
+        });
         Self {
-            probes: probes.probes,
-            points: found,
-            branches,
+            probes,
+            points: found.collect(),
+            branches: branches.collect(),
             has_loops: code.has_loops(),
         }
     }
 }
 
-/// The probes of the different outcomes of a branch.
+/// A branch with the places of its outcomes.
+struct Found {
+    offset: u32,
+    point: u32,
+    outcomes: Vec<u32>,
+}
+
+/// The branches of the source, in the points at these offsets.
+fn branches(
+    code: &Code,
+    (points, offsets): (&[SequencePoint], &[u32]),
+    places: &mut Places,
+    name: impl Fn(Token) -> Option<String>,
+    is_variable: impl Fn(u16, u32) -> bool,
+) -> Vec<Found> {
+    // The offset of the hidden point that an instruction is in.
+    let hidden = |offset| {
+        let mut points = points.iter().rev();
+        let point = points.find(|point| point.il_offset <= offset)?;
+        point.span.is_none().then_some(point.il_offset)
+    };
+    let mut branches = Vec::new();
+    for (index, step) in code.steps.iter().enumerate() {
+        if !step.is_conditional()
+            || generated::is_of_compiler(code, index, hidden(step.offset), &name)
+        {
+            continue;
+        }
+        let point = offsets.partition_point(|offset| *offset <= step.offset);
+        let Some(point) = point.checked_sub(1) else {
+            continue;
+        };
+        let line = offsets.get(point).copied().unwrap_or_default();
+        let hidden = hidden(step.offset);
+        if hidden.is_some_and(|hidden| !code.continues(line, hidden, &is_variable)) {
+            continue;
+        }
+        let outcomes = outcomes(code, index, step);
+        if outcomes.len() < 2 {
+            continue;
+        }
+        branches.push(Found {
+            offset: step.offset,
+            point: point as u32,
+            outcomes: outcomes
+                .into_iter()
+                .map(|place| places.number(place))
+                .collect(),
+        });
+    }
+    branches
+}
+
+/// The places of the different outcomes of a branch.
 fn outcomes(code: &Code, index: usize, step: &Step) -> Vec<Probe> {
     let next = code.steps.get(index + 1).map(|step| step.offset);
     let mut targets: Vec<u32> = Vec::new();
@@ -174,4 +214,20 @@ fn outcomes(code: &Code, index: usize, step: &Step) -> Vec<Probe> {
         _ => Probe::Between(step.offset, target),
     };
     targets.into_iter().map(probe).collect()
+}
+
+/// Sequence points at these offsets, each on a line of its own.
+#[cfg(test)]
+pub(super) fn source_points(offsets: &[u32]) -> Vec<SequencePoint> {
+    let points = (1..).zip(offsets).map(|(line, offset)| SequencePoint {
+        il_offset: *offset,
+        document: Document::NIL,
+        span: Some(SourceSpan {
+            start_line: line,
+            start_column: 1,
+            end_line: line,
+            end_column: 2,
+        }),
+    });
+    points.collect()
 }

@@ -30,6 +30,7 @@ mod contexts;
 mod edit;
 mod generated;
 mod hits;
+mod implied;
 #[cfg(feature = "profilers")]
 mod machine;
 mod map;
@@ -39,6 +40,8 @@ pub mod report;
 mod sources;
 mod totals;
 
+#[cfg(feature = "profilers")]
+pub(crate) use code::Code;
 pub use contexts::{ContextHits, Contexts, ContextsState};
 #[cfg(feature = "profilers")]
 pub(crate) use hits::{GIVEN, REFUSED, ROW};

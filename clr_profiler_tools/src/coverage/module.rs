@@ -14,6 +14,7 @@ use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeNames;
 
 use super::classes::Classes;
+use super::code::Code;
 use super::map::MethodMap;
 use super::marks::Marks;
 use super::sources::Sources;
@@ -79,6 +80,16 @@ impl ModuleFiles {
     #[must_use]
     pub fn without_pdb(&self) -> Option<&str> {
         self.pdb.as_ref().err().map(String::as_str)
+    }
+
+    /// The probes of a method that is covered, of which the instructions are known.
+    #[cfg(feature = "profilers")]
+    pub(crate) fn map_of_code(&self, method: MethodDef, code: &Code) -> Result<MethodMap, Error> {
+        match &self.pdb {
+            Ok(_) => self.module()?.map_of_code(method, code),
+            // Blocks are those of the code alone.
+            Err(_) => Ok(MethodMap::of_code(code, None, |_| None, |_, _| false)),
+        }
     }
 
     /// The methods.
@@ -212,12 +223,17 @@ impl<'a> CoveredModule<'a> {
         let Some(bytes) = self.assembly.body(method)? else {
             return Ok(None);
         };
+        let Ok(body) = MethodBody::decode(bytes) else {
+            return Ok(None);
+        };
+        self.map_of_code(method, &Code::of(&body)).map(Some)
+    }
+
+    /// The probes of a method that is covered, of which the instructions are known.
+    fn map_of_code(&self, method: MethodDef, code: &Code) -> Result<MethodMap, Error> {
         let points: Option<Vec<SequencePoint>> = match &self.pdb {
             Some(pdb) => Some(pdb.sequence_points(method)?.collect::<Result<_, _>>()?),
             None => None,
-        };
-        let Ok(body) = MethodBody::decode(bytes) else {
-            return Ok(None);
         };
         let metadata = &self.assembly.metadata;
         let name = |token: Token| match TypeToken::try_from(token) {
@@ -225,12 +241,12 @@ impl<'a> CoveredModule<'a> {
             Err(_) => metadata.member_name(token).ok().map(str::to_owned),
         };
         let is_variable = |index, offset| self.is_variable(method, index, offset);
-        Ok(Some(MethodMap::of(
-            &body,
+        Ok(MethodMap::of_code(
+            code,
             points.as_deref(),
             name,
             is_variable,
-        )))
+        ))
     }
 
     /// Whether a local is a variable of the source at an offset.

@@ -16,7 +16,7 @@ fn table(module: Module) -> Table {
 }
 
 fn finished(table: &mut Table, key: MethodKey) {
-    table.finish(key, MethodState::Instrumented, None, "A.B()".into());
+    table.finish(key, MethodState::Instrumented, None, Some("A.B()".into()));
 }
 
 #[test]

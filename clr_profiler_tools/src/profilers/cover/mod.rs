@@ -162,7 +162,7 @@ impl Tool for CoverageRecorder {
             })
             .edit(patterns, {
                 let modules = Arc::clone(&modules);
-                move |body, cx| modules.insert((cx.module(), cx.token()), body)
+                move |body, cx| modules.insert(body, cx)
             })
             .edit(of_compiler, {
                 let modules = Arc::clone(&modules);
@@ -171,14 +171,14 @@ impl Tool for CoverageRecorder {
                     let has_probes = body.inserted().next().is_some();
                     match has_probes {
                         true => Ok(()),
-                        false => modules.insert((cx.module(), cx.token()), body),
+                        false => modules.insert(body, cx),
                     }
                 }
             })
-            .report({
+            .report_problems({
                 let modules = Arc::clone(&modules);
-                move |outcome, _| {
-                    modules.finished(outcome);
+                move |outcome| {
+                    modules.refused(outcome);
                     if let Some(problem) = &outcome.problem {
                         failures::add("refused", format_args!("{}: {problem}", outcome.name));
                     }

@@ -11,8 +11,9 @@ use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
+use clr_profiler::rewrite::RewriteContext;
 
-use crate::coverage::{ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind};
+use crate::coverage::{Code, ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind};
 use crate::report::{Session, Settings, lock};
 
 use super::mapping::Mapping;
@@ -56,16 +57,25 @@ impl Module {
         methods.get(&method).cloned()
     }
 
-    /// A covered method, which gets its probes if it has none yet. `None` if it needs none.
-    fn method_with_probes(&self, method: MethodDef) -> Result<Option<Arc<Method>>> {
+    /// A covered method, which gets its probes if it has none yet. `None` if it needs none. `code` is its original code, if that is
+    /// known.
+    fn method_with_probes(
+        &self,
+        method: MethodDef,
+        code: Option<&Code>,
+    ) -> Result<Option<Arc<Method>>> {
         let Some(index) = self.indexes.get(&method) else {
             return Ok(None);
         };
         if let Some(of) = self.method(method) {
             return Ok(Some(of));
         }
-        let module = self.files.module().map_err(Error::other)?;
-        let Some(map) = module.map(method).map_err(Error::other)? else {
+        // It is covered: it was chosen.
+        let map = match code {
+            Some(code) => self.files.map_of_code(method, code).map(Some),
+            None => self.files.module().and_then(|module| module.map(method)),
+        };
+        let Some(map) = map.map_err(Error::other)? else {
             return Ok(None);
         };
         let mut methods = self.methods.write().unwrap_or_else(PoisonError::into_inner);
@@ -302,22 +312,24 @@ impl Modules {
     }
 
     /// Gives a method its probes.
-    pub(super) fn insert(
-        &self,
-        (module, method): (ModuleId, MethodDef),
-        body: &mut MethodBody,
-    ) -> Result<()> {
-        let Some(module) = self.module(module) else {
+    pub(super) fn insert(&self, body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
+        let Some(module) = self.module(cx.module()) else {
             return Ok(());
         };
-        let Some(of) = module.method_with_probes(method)? else {
+        let code = Code::of(body);
+        // Other tools may have edited it before.
+        let is_original = body.inserted().next().is_none();
+        let of = module.method_with_probes(cx.token(), is_original.then_some(&code))?;
+        let Some(of) = of else {
             return Ok(());
         };
+        // Without a PDB stack traces have no lines.
+        cx.map_offsets(module.files.without_pdb().is_none());
         let write = |probe, code: &mut Fragment| {
             let offset = (of.first + probe) as usize * module.kind.size();
             write(module.kind, module.mapping.address(offset), code);
         };
-        of.map.insert(body, write).map_err(Error::other)
+        of.map.insert_into(&code, body, write).map_err(Error::other)
     }
 
     /// A method is compiled, or with `is_copied` copied into another one: the next tier, and later copies, go without the
@@ -357,10 +369,7 @@ impl Modules {
     }
 
     /// Records a method that could not be given probes, so that it does not count as one that was not run.
-    pub(super) fn finished(&self, outcome: &MethodOutcome) {
-        if outcome.problem.is_none() {
-            return;
-        }
+    pub(super) fn refused(&self, outcome: &MethodOutcome) {
         if let Some(module) = self.module(outcome.module)
             && let Some(index) = module.indexes.get(&outcome.method)
         {
