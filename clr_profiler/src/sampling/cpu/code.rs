@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+#[cfg(target_arch = "x86_64")]
+use super::precompiled;
 use super::prologue::{self, EPILOGUE, PROLOGUE, Prologue, Return};
 use crate::error::Result;
 use crate::ids::{FunctionId, RejitId};
@@ -79,14 +81,14 @@ impl Code {
         if !(self.start..end).contains(&return_address) {
             return false;
         }
-        let mut code = vec![0; ip.saturating_sub(self.start).min(self.size)];
-        if !read_memory(self.start, &mut code) {
-            return false;
-        }
         #[cfg(target_arch = "x86_64")]
-        return prologue::x64::has_handler(&code);
+        return called_before(return_address)
+            .is_some_and(|target| target != self.start && (self.start..end).contains(&target) && target <= ip);
         #[cfg(target_arch = "aarch64")]
-        return prologue::arm64::has_handler(&code);
+        {
+            let mut code = vec![0; ip.saturating_sub(self.start).min(self.size)];
+            read_memory(self.start, &mut code) && prologue::arm64::has_handler(&code)
+        }
     }
 }
 
@@ -103,6 +105,24 @@ pub(super) fn follows_call(address: usize) -> bool {
     return prologue::x64::is_call(before);
     #[cfg(target_arch = "aarch64")]
     return prologue::arm64::is_call(before);
+}
+
+/// The function that a call with a distance has called, by its return address.
+#[cfg(target_arch = "x86_64")]
+fn called_before(return_address: usize) -> Option<usize> {
+    let mut call = [0; 5];
+    if !read_memory(return_address.checked_sub(call.len())?, &mut call) {
+        return None;
+    }
+    let distance = prologue::x64::called(call)?;
+    return_address.checked_add_signed(distance as isize)
+}
+
+/// Whether the next instruction is the return of a function, by its instruction pointer.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn is_return(ip: usize) -> bool {
+    let mut byte = [0];
+    read_memory(ip, &mut byte) && byte == [0xC3]
 }
 
 /// The bytes between the stack pointer and the return address in the body of a native function that keeps the frame pointer.
@@ -189,8 +209,8 @@ pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Re
 }
 
 /// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime
-/// crashes when it is asked for any other address of a precompiled image.
-pub(super) fn at_executed(info: &ProfilerInfo, address: usize) -> Vec<Code> {
+/// crashes when it is asked for any other address of a precompiled image. `images` are the addresses at which its file can begin.
+pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize]) -> Vec<Code> {
     let Ok((function, rejit)) = info.function_from_ip3(address) else {
         return Vec::new();
     };
@@ -202,7 +222,17 @@ pub(super) fn at_executed(info: &ProfilerInfo, address: usize) -> Vec<Code> {
     let is_right = all
         .iter()
         .any(|code| address >= code.start && address - code.start < code.size);
-    if is_right { all } else { Vec::new() }
+    if is_right {
+        return all;
+    }
+    // The runtime does not tell where the precompiled stub of a P/Invoke is.
+    #[cfg(target_arch = "x86_64")]
+    if let Some(range) = images.iter().find_map(|base| precompiled::function_at(*base, address)) {
+        return vec![Code::new(function, range)];
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = images;
+    Vec::new()
 }
 
 #[cfg(test)]

@@ -77,6 +77,21 @@ impl Maps {
         mapping.is_some_and(|mapping| mapping.is_executable)
     }
 
+    /// The addresses at which the file of this mapping can begin as an image, in order: the first pages of its sections can be those of
+    /// the file, too.
+    pub(super) fn images(&self, mapping: &Mapping) -> Vec<usize> {
+        const LARGEST: usize = 1 << 28;
+        if mapping.is_anonymous() {
+            return Vec::new();
+        }
+        let is_before = |other: &&Mapping| {
+            let distance = mapping.start.checked_sub(other.start);
+            distance.is_some_and(|distance| distance < LARGEST) && other.path == mapping.path
+        };
+        let starts = self.all.iter().filter(is_before).map(|other| other.start);
+        starts.collect()
+    }
+
     /// The mapping with this address, by a list that is read now.
     pub(super) fn at_now(&mut self, address: usize) -> Option<&Mapping> {
         self.expire();
@@ -183,6 +198,8 @@ mod tests {
         let code = maps.code_at(0x7f00_0000_1800).unwrap();
         assert_eq!((code.base, &*code.name), (0x7f00_0000_0000, "lib a.so"));
         assert!(!code.is_anonymous());
+        let code = code.clone();
+        assert_eq!(maps.images(&code), [0x7f00_0000_0000, 0x7f00_0000_1000]);
         assert!(maps.code_at(0x7f00_0000_0800).is_none());
         assert!(maps.code_at(0x7f00_0001_0000).unwrap().is_anonymous());
         assert!(maps.at(0x7f00_0003_0010).unwrap().path.is_empty());

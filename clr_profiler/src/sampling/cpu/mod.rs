@@ -17,6 +17,8 @@ on_platforms! {
     mod feed;
     mod maps;
     mod native;
+    #[cfg(target_arch = "x86_64")]
+    mod precompiled;
     mod prologue;
     #[allow(unsafe_code, reason = "the handler of a signal")]
     mod signal;

@@ -247,7 +247,8 @@ impl Walker<'_> {
         }
         let is_known = lock(self.map).is_none(address);
         if !is_known && (is_top || code::follows_call(ip)) {
-            let codes = code::at_executed(self.info, address);
+            let images = self.maps.images(&mapping);
+            let codes = code::at_executed(self.info, address, &images);
             let mut map = lock(self.map);
             if codes.is_empty() {
                 map.add_none(address);
@@ -326,6 +327,15 @@ impl Walker<'_> {
                     ip: register(INTERRUPTED_IP)?,
                     sp,
                     fp: register(INTERRUPTED_FP)?,
+                })
+            }
+            // Some compilers do not say that an epilogue has restored the frame pointer.
+            #[cfg(target_arch = "x86_64")]
+            Place::Native(_, Some(rule)) if is_top && rule.by_frame && code::is_return(frame.ip) => {
+                Some(Frame {
+                    ip: at(frame.sp)?,
+                    sp: frame.sp.checked_add(8)?,
+                    fp: frame.fp,
                 })
             }
             Place::Native(_, Some(rule)) => {
@@ -422,7 +432,8 @@ impl Walker<'_> {
 fn returns_to_its_method(record: &Record<'_>, frame: Frame, code: &Code, found: Return) -> bool {
     let place = match found {
         Return::AtStack => frame.sp.checked_add(8),
-        Return::AboveStack(0) => Some(frame.sp),
+        // Handlers of .NET 10 save no frame pointer: they have that of their method, and leave as methods without a frame do.
+        Return::AboveStack(distance) => frame.sp.checked_add(distance),
         _ => None,
     };
     let return_address = place.and_then(|place| record.word(place));

@@ -112,8 +112,13 @@ pub(in super::super) fn locate(
 
 /// At the start of a handler's code, which is a function of its own: the distance that is added to the frame pointer.
 fn before_frame_of_handler(here: &[u8]) -> Option<usize> {
-    // mov [rsp], rbp
-    let here = here.strip_prefix(&[0x48, 0x89, 0x2C, 0x24]).unwrap_or(here);
+    let here = match here {
+        // mov [rsp], rbp; mov [rsp + n], rbp
+        [0x48, 0x89, 0x2C, 0x24, after @ ..] => after,
+        [0x48, 0x89, 0x6C, 0x24, _, after @ ..] => after,
+        [0x48, 0x89, 0xAC, 0x24, _, _, _, _, after @ ..] => after,
+        _ => here,
+    };
     let distance = match here {
         // lea rbp, [rbp + n]
         [0x48, 0x8D, 0x6D, distance, ..] => i32::from(distance.cast_signed()),
@@ -123,12 +128,12 @@ fn before_frame_of_handler(here: &[u8]) -> Option<usize> {
     usize::try_from(distance).ok()
 }
 
-/// Whether a handler begins in this code, after the start of its method: by a `push rbp` after a `ret` or an `int3`, or before
-/// a `sub rsp`.
-pub(in super::super) fn has_handler(code: &[u8]) -> bool {
-    let after_end = |part: &[u8]| matches!(part, [0xC3 | 0xCC, 0x55]);
-    let before_frame = |part: &[u8]| matches!(part, [_, 0x55, 0x48, 0x81 | 0x83, 0xEC]);
-    code.windows(2).any(after_end) || code.windows(5).any(before_frame)
+/// The distance to the function that this instruction calls from its end, if it is a call with a distance.
+pub(in super::super) fn called(instruction: [u8; 5]) -> Option<i32> {
+    let [0xE8, a, b, c, d] = instruction else {
+        return None;
+    };
+    Some(i32::from_le_bytes([a, b, c, d]))
 }
 
 /// The place of the return address, if these bytes are the rest of an epilogue.
@@ -320,7 +325,12 @@ mod tests {
             Frame, Frame, Frame, part, part, Frame, Frame, Return::AtStack, Stack(0),
         ];
         assert_eq!(places(&code), expected);
-        assert!(!has_handler(&code[..5].concat()) && has_handler(&code[..6].concat()));
+        // mov [rsp + 80], rbp; mov [rsp + 256], rbp
+        let saved = [&[0x48, 0x89, 0x6C, 0x24, 0x50][..], &[0x48, 0x89, 0xAC, 0x24, 0, 1, 0, 0]];
+        for save in saved {
+            let here = [save, &[0x48, 0x8D, 0x6D, 0x20]].concat();
+            assert_eq!(before_frame_of_handler(&here), Some(32));
+        }
         assert_eq!(before_frame_of_handler(&[0x48, 0x8D, 0x6D, 0x20]), Some(32));
         assert_eq!(before_frame_of_handler(&[0x48, 0x8D, 0x6D, 0xE0]), None);
     }
@@ -410,6 +420,12 @@ mod tests {
         0x55, 0x41, 0x57, 0x4C, 0x8D, 0x9C, 0x24, 0, 0, 0xFF, 0xFF, 0xE8, 1, 2, 3, 4, 0x49, 0x8B, 0xE3, 0x48,
         0x8D, 0xAC, 0x24, 0, 0, 1, 0, 0x48, 0x81, 0xC4, 0, 1, 0, 0, 0x41, 0x5F, 0x5D, 0xE9, 0, 0, 0, 0,
     ];
+
+    #[test]
+    fn the_target_of_a_call_is_found_by_its_distance() {
+        assert_eq!(called([0xE8, 0xF0, 0xFF, 0xFF, 0xFF]), Some(-16));
+        assert_eq!(called([0xE9, 1, 0, 0, 0]), None);
+    }
 
     #[test]
     fn calls_are_known_in_all_forms() {
