@@ -33,7 +33,7 @@ fn stacks_at_each_instruction_are_those_of_the_runtime() {
             .args(&[&seconds, "natively"])
             .profiled_by::<SingleSteps>()
             .run_on(runtime);
-        is_right(&finished, 20, &runtime.name);
+        is_right(&finished, 10, &runtime.name);
         assert_eq!(finished.status.code(), Some(11), "{finished:?}");
     }
 }
