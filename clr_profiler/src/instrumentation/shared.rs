@@ -283,7 +283,7 @@ impl Shared {
                 .any(|helper| helper.check(&self.info).is_err())
     }
 
-    /// Has a module load helpers before its first code runs.
+    /// Has a module load helpers before its first code runs, unless they are loaded for all modules.
     fn load_helpers(
         &self,
         module: ModuleId,
@@ -291,6 +291,9 @@ impl Shared {
         is_wanted: impl Fn(&HelperAssembly) -> bool,
     ) {
         for helper in self.description.helpers().filter(|one| is_wanted(one)) {
+            if helper.is_loaded_for_all(&self.info) {
+                continue;
+            }
             if let Err(error) = helper.load_into(&self.info, module) {
                 let name = &helper.props().name;
                 let problem = format!("{assembly}: it cannot load the helper {name}: {error}");

@@ -348,6 +348,12 @@ impl HelperAssembly {
         self.told(info, progress)
     }
 
+    /// Whether a module that is loaded now finds the helper without code that loads it. Each application domain of .NET Framework
+    /// loads it for itself.
+    pub(crate) fn is_loaded_for_all(&self, info: &ProfilerInfo) -> bool {
+        info.is_net_framework().is_ok_and(|is| !is) && self.progress.step() == Step::Done
+    }
+
     /// Whether code of a module can call the helper.
     fn check_in(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
         let progress = match info.is_net_framework()? {
