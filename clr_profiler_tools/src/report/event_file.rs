@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -10,8 +11,10 @@ use crate::report::masks::without_sigxfsz;
 use crate::report::output::named;
 use crate::report::private;
 
-/// The system copies a page of a write at once: a killed process leaves whole pages.
+/// The system copies a page of a write at once, one after another: a killed process leaves whole pages.
 const PAGE: u64 = 4096;
+/// The bytes that are copied at once.
+const PIECE: usize = 64 * PAGE as usize;
 /// The initial room of a file.
 const ROOM: u64 = 4 * PAGE;
 /// The end of the list and the file.
@@ -146,10 +149,10 @@ impl EventFile {
 
     fn add_fitting(&mut self, events: &[String]) -> io::Result<()> {
         let mut file = private::change(self.output.path())?;
-        let mut page = String::new();
+        let mut text = String::new();
         for (number, event) in events.iter().enumerate() {
             let length = event.len() as u64 + 2;
-            let at = self.at + page.len() as u64;
+            let at = self.at + text.len() as u64;
             let is_within = at % PAGE + length <= PAGE;
             let start = if is_within {
                 at
@@ -157,27 +160,24 @@ impl EventFile {
                 at.next_multiple_of(PAGE)
             };
             if length > PAGE || start + length > self.room {
-                self.put(&mut file, &mut page)?;
+                self.put(&mut file, &text)?;
                 drop(file);
                 let rest = events[number..].iter().map(|event| format!(",\n{event}"));
                 return self.enlarge(&rest.collect::<String>());
             }
-            if !is_within {
-                self.put(&mut file, &mut page)?;
-                self.at = start;
-            }
-            page.push_str(",\n");
-            page.push_str(event);
+            // No event is in two pages.
+            text.extend(iter::repeat_n(' ', (start - at) as usize));
+            text.push_str(",\n");
+            text.push_str(event);
         }
-        self.put(&mut file, &mut page)
+        self.put(&mut file, &text)
     }
 
-    /// Writes text that is within a page.
-    fn put(&mut self, file: &mut File, text: &mut String) -> io::Result<()> {
+    /// Writes text whose pages are whole each.
+    fn put(&mut self, file: &mut File, text: &str) -> io::Result<()> {
         file.seek(SeekFrom::Start(self.at))?;
         file.write_all(text.as_bytes())?;
         self.at += text.len() as u64;
-        text.clear();
         Ok(())
     }
 
@@ -202,13 +202,26 @@ impl EventFile {
         self.output.replace(|new| {
             match self.at {
                 0 => new.write_all(self.head.as_bytes())?,
-                at => drop(io::copy(
-                    &mut private::patiently(|| File::open(self.output.path()))?.take(at),
-                    new,
-                )?),
+                at => {
+                    let file = private::patiently(|| File::open(self.output.path()))?;
+                    copy(&mut file.take(at), new)?;
+                }
             }
             new.write_all(text.as_bytes())
         })
+    }
+}
+
+/// Copies in large pieces: `io::copy` takes 8 kB at a time.
+fn copy(from: &mut impl Read, to: &mut dyn Write) -> io::Result<()> {
+    let mut piece = vec![0; PIECE];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(count) => to.write_all(&piece[..count])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 

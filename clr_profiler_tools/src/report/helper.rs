@@ -140,6 +140,9 @@ impl Component for NativeMethods {
         function: FunctionId,
         _is_safe_to_block: bool,
     ) -> Result<()> {
+        if lock(&self.modules).is_empty() {
+            return Ok(());
+        }
         let method = info.method(function)?;
         if !lock(&self.modules).contains(&method.module()) {
             return Ok(());
