@@ -40,6 +40,57 @@ namespace MethodTracer
         internal Context Context;
     }
 
+    // The contexts of before, of the calls of a thread that have written it: in one object, because reading a field of the thread
+    // costs a call on .NET Core 3.1.
+    internal sealed class SavedContexts
+    {
+        internal Saved[] All = new Saved[8];
+        internal int Depth;
+
+        internal void Add(long frame, Context context)
+        {
+            int count = Drop(frame);
+            if (count == All.Length)
+            {
+                Array.Resize(ref All, 2 * count);
+            }
+            ref Saved saved = ref All[count];
+            saved.Frame = frame;
+            saved.Context = context;
+            Depth = count + 1;
+        }
+
+        // Drops the entries of this frame and of those above it, and returns the number of the others.
+        private int Drop(long frame)
+        {
+            Saved[] all = All;
+            int count = Depth;
+            while (count > 0 && all[count - 1].Frame >= frame)
+            {
+                count--;
+                all[count].Context = null;
+            }
+            Depth = count;
+            return count;
+        }
+
+        // Drops them, and returns the context of this frame.
+        internal Context Take(long frame)
+        {
+            Context context = null;
+            Saved[] all = All;
+            int count = Depth;
+            while (count > 0 && all[count - 1].Frame >= frame)
+            {
+                count--;
+                context = all[count].Frame == frame ? all[count].Context : null;
+                all[count].Context = null;
+            }
+            Depth = count;
+            return context;
+        }
+    }
+
     // The span of a method that the runtime itself makes asynchronous: it may wait without returning, and return on another thread.
     public sealed class Suspending
     {
@@ -58,9 +109,7 @@ namespace MethodTracer
         // Flows with the execution context: into tasks, new threads, timers. Written only where the context is captured.
         private static readonly AsyncLocal<Context> Current = new AsyncLocal<Context>();
 
-        // The contexts of before, of the calls of this thread that have written it.
-        [ThreadStatic] private static Saved[] saved;
-        [ThreadStatic] private static int depth;
+        [ThreadStatic] private static SavedContexts saved;
 
         // The name of this thread that the profiler has.
         [ThreadStatic] private static string threadName;
@@ -183,51 +232,20 @@ namespace MethodTracer
             {
                 return;
             }
-            Save((long)frame, now);
+            SavedContexts contexts = saved;
+            if (contexts == null)
+            {
+                saved = contexts = new SavedContexts();
+            }
+            contexts.Add((long)frame, now);
             frame->Flags |= Published;
             Current.Value = new Context(frame->Id, frame->Trace);
         }
 
-        private static void Save(long frame, Context context)
-        {
-            Saved[] all = saved;
-            int count = Drop(frame);
-            if (all == null)
-            {
-                saved = all = new Saved[8];
-            }
-            else if (count == all.Length)
-            {
-                Array.Resize(ref all, 2 * count);
-                saved = all;
-            }
-            all[count].Frame = frame;
-            all[count].Context = context;
-            depth = count + 1;
-        }
-
-        // Drops the entries of this frame and of those above it, and returns the number of the others.
-        private static int Drop(long frame)
-        {
-            Saved[] all = saved;
-            int count = depth;
-            while (count > 0 && all[count - 1].Frame >= frame)
-            {
-                count--;
-                all[count].Context = null;
-            }
-            depth = count;
-            return count;
-        }
-
         private static void Restore(long frame, long id)
         {
-            Context before = null;
-            for (int at = depth - 1; at >= 0 && saved[at].Frame >= frame; at--)
-            {
-                before = saved[at].Frame == frame ? saved[at].Context : null;
-            }
-            Drop(frame);
+            SavedContexts contexts = saved;
+            Context before = contexts == null ? null : contexts.Take(frame);
             // The method may have returned to another context, as `async` methods do.
             Context now = Current.Value;
             if (now != null && now.Id == id)
