@@ -23,9 +23,9 @@ impl Spans {
         calls.collect()
     }
 
-    /// The number of calls of a method without a span.
-    pub(crate) fn plain_calls(&self, method: u32) -> u64 {
-        threads::plain_calls(method)
+    /// The number of calls without a span of each of these methods.
+    pub(crate) fn plain_calls(&self, methods: impl Iterator<Item = u32>) -> Vec<u64> {
+        threads::plain_calls(methods)
     }
 
     /// Calls of a method have no spans from now on.

@@ -20,7 +20,7 @@ mod values;
 use std::io;
 use std::sync::{Arc, LazyLock};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clr_profiler::instrumentation::{Instrumentation, MethodState};
 use clr_profiler::prelude::*;
@@ -38,11 +38,15 @@ use options::Options;
 
 /// How often spans are taken and written.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How often they are taken out of the rings of threads.
+/// How often they are taken out of the rings of threads, and how often if that has found only a few.
 const OFTEN: Duration = Duration::from_millis(10);
-/// The number of these times between two checks of the budget, and the number of spans after which it is checked at once.
-const CHECKS: u32 = 5;
+const SELDOM: Duration = Duration::from_millis(20);
+const FEW: usize = 100;
+/// The time between two checks of the budget, and the number of spans after which it is checked at once.
+const CHECK: Duration = Duration::from_millis(50);
 const BURST: usize = 1_000;
+/// Writing the summary takes at most this part of the time.
+const SUMMARY: u32 = 200;
 
 /// The assembly that traced methods call.
 static HELPER: &[u8] = include_bytes!("helper/MethodTracer.dll");
@@ -234,14 +238,20 @@ fn note_problems(instrumentation: &Instrumentation) {
 /// Starts the thread that takes spans out of the rings of threads, and checks the budget.
 fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> io::Result<()> {
     let run = move || {
-        let (mut times, mut spans) = (0, 0);
+        let (mut pause, mut passed, mut spans) = (OFTEN, Duration::ZERO, 0);
         while !SPANS.is_closed() {
-            thread::sleep(OFTEN);
-            spans += budget::charged(|| SPANS.drain());
-            times += 1;
-            let is_due = times >= CHECKS || spans > BURST;
+            thread::sleep(pause);
+            let drained = budget::charged(|| SPANS.drain());
+            spans += drained;
+            passed += pause;
+            // A program that waits is not woken up for nothing.
+            pause = match drained > FEW {
+                true => OFTEN,
+                false => (2 * pause).min(SELDOM),
+            };
+            let is_due = passed >= CHECK || spans > BURST;
             if let Some(budget) = budget.as_mut().filter(|_| is_due) {
-                (times, spans) = (0, 0);
+                (passed, spans) = (Duration::ZERO, 0);
                 let changed = budget.watch();
                 if let Err(error) = instrumentation.renew(&methods::keys(&changed)) {
                     failures::add("failed", error);
@@ -263,6 +273,7 @@ fn report(
 ) -> Result<Report> {
     let settings = settings.clone();
     let mut told = None;
+    let mut summary_after = Instant::now();
     let mut write = move |moment: Moment| {
         let ended = SPANS.take();
         if let Some(exporter) = &exporter {
@@ -274,11 +285,16 @@ fn report(
         let sent = exporter.as_ref().map(Exporter::sent);
         let written = trace.write(&SPANS, &ended, moment, || summary::json(sent));
         // Spans beyond the limit of the trace are in the summary.
-        let is_due = !matches!(written, Ok(false));
+        let began = Instant::now();
+        let is_due = !matches!(written, Ok(false)) && began >= summary_after;
         match &summary {
-            Some(summary) if is_due && (summary.is_replaceable() || moment == Moment::End) => {
+            Some(summary)
+                if moment == Moment::End
+                    || summary.is_replaceable() && (is_due || moment != Moment::Meanwhile) =>
+            {
                 let text = summary::text(sent, &info.overhead());
                 summary.replace(|file| file.write_all(text.as_bytes()))?;
+                summary_after = Instant::now() + SUMMARY * began.elapsed();
             }
             _ => {}
         }

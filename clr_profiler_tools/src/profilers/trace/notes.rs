@@ -62,6 +62,15 @@ pub(crate) fn add_small(name: impl FnOnce() -> Result<String>) {
     }
 }
 
+/// The numbers of methods that are too small for spans, that have waited for them, and that are only counted.
+pub(crate) fn without_spans() -> [u64; 3] {
+    let notes = lock(&NOTES);
+    let counted = notes.iter().filter(|note| note.about == About::Counted);
+    let counted = counted.count() as u64;
+    drop(notes);
+    [lock(&SMALL).0, lock(&DEFERRED).0, counted]
+}
+
 /// The number of methods that are too small for spans, and the names of the first of them.
 pub(crate) fn small() -> (u64, Vec<String>) {
     lock(&SMALL).clone()

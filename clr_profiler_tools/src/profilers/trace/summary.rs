@@ -106,18 +106,18 @@ pub(crate) fn omitted(is_end: bool) -> Option<String> {
     if is_end && SPANS.totals().iter().all(|row| row.calls == 0) {
         return Some("no call of a traced method was recorded".to_owned());
     }
-    let ((small, _), counted) = (notes::small(), notes::all(About::Counted).len());
+    let [small, deferred, counted] = notes::without_spans();
     let parts = [
         (
             small,
             "small methods have no spans: name them by `--methods`",
         ),
         (
-            notes::deferred().0,
+            deferred,
             "methods were compiled when the budget was spent, and have no spans: `--budget 100` is no limit",
         ),
         (
-            counted as u64,
+            counted,
             "methods were called too often, and are only counted from then on: `--budget 100` is no limit",
         ),
         (

@@ -312,15 +312,18 @@ pub(super) fn counts_suspending(method: u32) -> bool {
     is_plain
 }
 
-/// The number of calls of a method without a span.
-pub(super) fn plain_calls(method: u32) -> u64 {
-    let others = OTHERS.get(method as usize);
-    let others = others.map_or(0, |calls| calls.load(Relaxed));
+/// The number of calls without a span of each of these methods.
+pub(super) fn plain_calls(methods: impl Iterator<Item = u32>) -> Vec<u64> {
     let threads = lock(&ALL).clone();
-    let counts = threads
-        .iter()
-        .filter_map(|thread| thread.counts.get(method as usize));
-    others + counts.map(|count| count.plain.load(Relaxed)).sum::<u64>()
+    let of = |method: u32| {
+        let others = OTHERS.get(method as usize);
+        let others = others.map_or(0, |calls| calls.load(Relaxed));
+        let counts = threads
+            .iter()
+            .filter_map(|thread| thread.counts.get(method as usize));
+        others + counts.map(|count| count.plain.load(Relaxed)).sum::<u64>()
+    };
+    methods.map(of).collect()
 }
 
 /// Adds the ended calls since the last time to `all`; returns how many were lost.
@@ -444,7 +447,7 @@ mod tests {
         let none = begin(NUMBER);
         assert!(none != 0 && of(none).is_none() && end(none, 1) == DONE);
         count(NUMBER);
-        assert_eq!(plain_calls(METHOD), 2);
+        assert_eq!(plain_calls([METHOD].into_iter()), [2]);
         set_recording(METHOD, Recording::Spans);
         let open: Vec<u64> = super::open().iter().map(|raw| raw.id).collect();
         assert!(open.contains(&id(outer)));
