@@ -1,13 +1,11 @@
 //! Runs of programs with and without tracing.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
 use clr_profiler_tests::{
@@ -15,13 +13,14 @@ use clr_profiler_tests::{
 };
 use examples_support::runtime::fetch;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+use super::server::{QUESTIONS, Server};
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The number of types for which the generator writes code.
 const TYPES: usize = 60;
 /// The number of targets at the start.
 const TARGETS: usize = 200;
-const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The end of a run.
 #[derive(Clone, Copy)]
@@ -33,17 +32,19 @@ enum End {
 }
 
 /// A program at work.
-struct Job {
+pub(crate) struct Job {
     name: &'static str,
     runtime: &'static Runtime,
     program: PathBuf,
     arguments: Vec<String>,
-    environment: Vec<(&'static str, String)>,
+    pub(crate) environment: Vec<(&'static str, String)>,
     input: Option<PathBuf>,
     end: End,
     /// The options of the tracer.
-    options: Vec<(&'static str, String)>,
-    folder: Folder,
+    pub(crate) options: Vec<(&'static str, String)>,
+    pub(crate) folder: Folder,
+    /// The number of methods whose calls all have spans.
+    targets: Option<usize>,
 }
 
 /// The CPU time of a run in seconds, and the megabytes of its trace.
@@ -100,6 +101,7 @@ impl Job {
             end: End::Own,
             options: Vec::new(),
             folder: Folder::new(),
+            targets: None,
         }
     }
 
@@ -126,8 +128,8 @@ impl Job {
         Ok(())
     }
 
-    /// Runs it once.
-    fn run(&self, is_traced: bool) -> Result<Cost> {
+    /// Starts it, with the tracer or without, and with its errors in a file.
+    pub(crate) fn command(&self, is_traced: bool) -> Result<Command> {
         let output = self.folder.path("trace.json");
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut launch = self.runtime.launch(&self.program, &arguments);
@@ -150,12 +152,21 @@ impl Job {
         };
         let log = File::create(self.folder.path("log"))?;
         command.stdin(input).stdout(Stdio::null()).stderr(log);
+        Ok(command)
+    }
+
+    /// Runs it once.
+    fn run(&self, is_traced: bool) -> Result<Cost> {
+        let mut command = self.command(is_traced)?;
         let before = ended()?;
         match self.end {
-            End::Own => wait(command.spawn()?, self)?,
+            End::Own => self.wait(&mut command.spawn()?)?,
             End::Answers(count) => answers(command, count, self)?,
         }
         let time = ended()? - before;
+        if is_traced && let Some(targets) = self.targets {
+            self.check_targets(targets)?;
+        }
         let size = |name: &str| fs::metadata(self.folder.path(name)).map_or(0, |file| file.len());
         let size = match is_traced {
             true => size("trace.json") + size("trace.1.json"),
@@ -164,9 +175,35 @@ impl Job {
         Ok((time, size as f64 / 1e6))
     }
 
-    fn fails(&self, reason: &dyn std::fmt::Display) -> Box<dyn Error> {
+    pub(crate) fn fails(&self, reason: &dyn std::fmt::Display) -> Box<dyn Error> {
         let log = fs::read_to_string(self.folder.path("log")).unwrap_or_default();
         format!("{}: {reason}: {log}", self.name).into()
+    }
+
+    /// That so many methods were called, and each of their calls has a span.
+    fn check_targets(&self, targets: usize) -> Result<()> {
+        let text = fs::read_to_string(self.folder.path("summary"))?;
+        let called = methods(&text).count();
+        let spans = text.lines().find(|line| line.contains(" calls have spans"));
+        let numbers = spans.map(|line| {
+            let words = line.split(|c: char| !c.is_ascii_digit());
+            words
+                .filter_map(|word| word.parse().ok())
+                .collect::<Vec<u64>>()
+        });
+        match numbers.as_deref() {
+            Some([with, all, 0]) if with == all && called == targets => Ok(()),
+            _ => Err(self.fails(&format!("{called} targets were called: {spans:?}"))),
+        }
+    }
+
+    pub(crate) fn wait(&self, child: &mut Child) -> Result<()> {
+        let status = child.wait()?;
+        // The compiler's own code for a success.
+        match status.code() {
+            Some(0 | 8) => Ok(()),
+            _ => Err(self.fails(&status)),
+        }
     }
 }
 
@@ -181,15 +218,6 @@ fn ended() -> Result<f64> {
         .map(str::parse)
         .collect::<std::result::Result<_, _>>()?;
     Ok(times.iter().sum::<f64>() / TICKS)
-}
-
-fn wait(mut child: Child, job: &Job) -> Result<()> {
-    let status = child.wait()?;
-    // The compiler's own code for a success.
-    match status.code() {
-        Some(0 | 8) => Ok(()),
-        _ => Err(job.fails(&status)),
-    }
 }
 
 fn compiles(name: &'static str, count: usize) -> Result<Option<Job>> {
@@ -282,7 +310,7 @@ fn numeric(name: &'static str) -> Result<Option<Job>> {
     Ok(on(8).map(|runtime| Job::new(name, runtime, profilee("Traced"), "often 25000")))
 }
 
-fn server(name: &'static str, count: usize) -> Result<Option<Job>> {
+pub(crate) fn server(name: &'static str, count: usize) -> Result<Option<Job>> {
     let words = "server start --transport http --enable-insecure-transports --mode all --namespace get_bestpractices";
     let Some(mut job) = azmcp(name, words) else {
         return Ok(None);
@@ -313,74 +341,44 @@ fn started(name: &'static str) -> Result<Option<Job>> {
         ("METHOD_TRACER_SUMMARY", summary.display().to_string()),
         ("METHOD_TRACER_BUDGET", "100".to_owned()),
     ];
-    job.run(true)?;
-    let text = fs::read_to_string(&summary)?;
-    let names = text
-        .lines()
-        .skip(1)
-        .map_while(|line| line.split_once("  ").map(|_| line));
-    let names = names.filter_map(|line| line.rsplit("  ").next());
+    // Those that each start calls.
+    let mut starts = Vec::new();
+    for _ in 0..3 {
+        job.run(true)?;
+        starts.push(fs::read_to_string(&summary)?);
+    }
+    let starts = starts.iter().map(|text| methods(text).collect());
+    let common = starts.reduce(|one: HashSet<&str>, other| &one & &other);
     let is_plain = |name: &&str| {
         name.ends_with(')') && !name.contains(['<', '&', '*', '[']) && !name.contains("..")
     };
-    let mut names: Vec<&str> = names.filter(is_plain).map(str::trim).collect();
+    let mut names: Vec<&str> = common.into_iter().flatten().filter(is_plain).collect();
+    names.sort_unstable();
     names.truncate(TARGETS);
     if names.len() < TARGETS {
         return Err(format!("{} methods are called at the start", names.len()).into());
     }
     let targets = job.folder.path("targets");
     fs::write(&targets, names.join("\n"))?;
-    job.options = vec![("METHOD_TRACER_METHODS", format!("@{}", targets.display()))];
+    job.options[0].1 = format!("@{}", targets.display());
+    job.targets = Some(TARGETS);
     Ok(Some(job))
 }
 
-/// Sends a request, and returns the answer.
-fn post(port: u16, session: &str, body: &str) -> Option<String> {
-    let mut connection = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    connection.set_read_timeout(Some(PATIENCE)).ok()?;
-    let length = body.len();
-    let request = format!(
-        "POST / HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, \
-         text/event-stream\r\n{session}Content-Length: {length}\r\n\r\n{body}"
-    );
-    connection.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).ok()?;
-    answer.starts_with("HTTP/1.1 200 ").then_some(answer)
+/// The names in the table of a summary.
+fn methods(summary: &str) -> impl Iterator<Item = &str> {
+    let rows = summary.lines().skip(1).take_while(|line| !line.is_empty());
+    rows.filter_map(|line| line.rsplit("  ").next())
+        .map(str::trim)
 }
 
 /// Asks a server so many times, and has it end.
 fn answers(mut command: Command, count: usize, job: &Job) -> Result<()> {
-    const BEGIN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
-    const QUESTION: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_bestpractices_get","arguments":{"resource":"general","action":"code-generation"}}}"#;
-    let url = job
-        .environment
-        .iter()
-        .find(|(name, _)| *name == "ASPNETCORE_URLS");
-    let port = url.and_then(|(_, url)| url.rsplit(':').next()?.parse().ok());
-    let port = port.ok_or("the server has no port")?;
-    let child = command.spawn()?;
-    let deadline = Instant::now() + PATIENCE;
-    let head = loop {
-        if let Some(head) = post(port, "", BEGIN) {
-            break head;
-        }
-        if Instant::now() > deadline {
-            return Err(job.fails(&"no server"));
-        }
-        thread::sleep(Duration::from_millis(20));
-    };
-    let session = head
-        .lines()
-        .find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
-    let session = format!("{}\r\n", session.ok_or("no session")?);
+    let server = Server::start(&mut command, job)?;
     for _ in 0..count {
-        if post(port, &session, QUESTION).is_none() {
+        if server.ask(QUESTIONS[0]).is_none() {
             return Err(job.fails(&"no answer"));
         }
     }
-    Command::new("kill")
-        .args(["-TERM", &child.id().to_string()])
-        .status()?;
-    wait(child, job)
+    server.end(job)
 }
