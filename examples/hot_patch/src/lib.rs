@@ -9,7 +9,7 @@ use clr_profiler::instrumentation::{Instrumentation, MethodState};
 use clr_profiler::patches::Patch;
 use clr_profiler::prelude::*;
 use clr_profiler_tools::report::{
-    Moment, Output, Pace, Report, Requests, Settings, Tool, When, failures, lock, methods,
+    Output, Pace, Report, Requests, Settings, Tool, When, failures, lock, methods,
 };
 
 /// The profiler.
@@ -81,19 +81,10 @@ impl Tool for HotPatch {
                 }
                 (switched, pace) = (command, Pace::start());
             }
-            let is_due = pace.is_due() && output.is_replaceable();
-            if moment == Moment::Meanwhile && !is_due {
-                return Ok(());
-            }
-            let began = Instant::now();
-            let text = format!(
-                "{}overhead: {}\nswitched {switched}\n",
-                text(&table, &patches),
-                info.overhead()
-            );
-            let written = output.replace(|file| file.write_all(text.as_bytes()));
-            pace.written(began);
-            written
+            pace.replace(&output, moment, |file| {
+                let (text, overhead) = (text(&table, &patches), info.overhead());
+                writeln!(file, "{text}overhead: {overhead}\nswitched {switched}")
+            })
         })?;
         Ok(Self { report })
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use crate::report::{
-    Moment, Pace, Report, Session, Settings, Tool, When, failures, is_framework, limit, lock,
+    Pace, Report, Session, Settings, Tool, When, failures, is_framework, limit, lock,
 };
 use crate::spans::ticks;
 use crate::stacks::{Form, Live, Names, Stacks};
@@ -76,22 +76,17 @@ impl Tool for CallCounter {
         let first = (SystemTime::now(), Instant::now());
         let counted = info.clone();
         let report = Arc::new(Report::start(When::every(Pace::LOOK), move |moment| {
-            let is_due = pace.is_due() && options.output.is_replaceable();
-            if moment == Moment::Meanwhile && !is_due {
-                return Ok(());
-            }
-            let began = Instant::now();
-            let profile = Profile {
-                stacks: stacks(&live, clock),
-                names: lock(&names).clone(),
-                threads: live.threads(),
-                overhead: counted.overhead(),
-                options: &options,
-                began: first,
-            };
-            let written = options.output.replace(|file| profile.write(file));
-            pace.written(began);
-            written
+            pace.replace(&options.output, moment, |file| {
+                let profile = Profile {
+                    stacks: stacks(&live, clock),
+                    names: lock(&names).clone(),
+                    threads: live.threads(),
+                    overhead: counted.overhead(),
+                    options: &options,
+                    began: first,
+                };
+                profile.write(file)
+            })
         })?);
         let session = Session::start(settings, info, setup, {
             let report = Arc::clone(&report);

@@ -66,20 +66,14 @@ impl Tool for CpuSampler {
                     // If stderr is closed, the message is lost.
                     let _ = writeln!(std::io::stderr(), "cpu_sampler: {}", sampler.progress());
                 }
-                let is_due = pace.is_due() && options.output.is_replaceable();
-                if moment == Moment::Meanwhile && !is_due {
-                    return Ok(());
-                }
-                let began = Instant::now();
-                // A copy: writing takes longer than the sampling interval.
-                let profile = lock(&profile).clone();
-                let (totals, overhead) = (sampler.totals(), info.overhead());
-                let written = options
-                    .output
-                    .replace(|file| profile.write(options.form, &totals, overhead, file));
-                pace.written(began);
+                let written = pace.replace(&options.output, moment, |file| {
+                    // A copy: writing takes longer than the sampling interval.
+                    let profile = lock(&profile).clone();
+                    profile.write(options.form, &sampler.totals(), info.overhead(), file)
+                });
                 if moment == Moment::End {
-                    for words in profile.remarks(&totals) {
+                    let remarks = lock(&profile).remarks(&sampler.totals());
+                    for words in remarks {
                         Session::say(&settings, words);
                     }
                 }

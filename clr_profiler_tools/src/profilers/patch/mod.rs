@@ -72,16 +72,22 @@ impl Tool for FaultInjector {
             let settings = settings.clone();
             let mut pace = Pace::start();
             move |moment| {
-                let is_due = pace.is_due() && output.is_replaceable();
-                if moment == Moment::Meanwhile && !is_due {
-                    return Ok(());
+                let say = || {
+                    let line = line(faults.as_ref(), &instrumentation, &info);
+                    Session::say_so_far(&settings, line);
+                };
+                // At an end also if the file cannot be written.
+                let is_meanwhile = moment == Moment::Meanwhile;
+                if !is_meanwhile {
+                    say();
                 }
-                let began = std::time::Instant::now();
-                Session::say_so_far(&settings, line(faults.as_ref(), &instrumentation, &info));
-                let text = table(faults.as_ref(), &instrumentation, &info);
-                let written = output.replace(|file| file.write_all(text.as_bytes()));
-                pace.written(began);
-                written
+                pace.replace(&output, moment, |file| {
+                    if is_meanwhile {
+                        say();
+                    }
+                    let text = table(faults.as_ref(), &instrumentation, &info);
+                    file.write_all(text.as_bytes())
+                })
             }
         })?);
         let session = Session::start(settings, info, setup, {
