@@ -48,8 +48,8 @@
 //! - [`instrumentation`]: a component that changes the methods that patterns select.
 //! - [`patches`]: closures that run before, after or instead of methods.
 //! - [`hooks`]: functions that run when a method is entered, left or tail-called.
-//! - [`exceptions`], [`heap`], [`sampling`]: components for exceptions, for objects and allocations, and for
-//!   stack traces.
+//! - [`contention`], [`exceptions`], [`heap`], [`sampling`]: components for waits for locks, for exceptions, for objects
+//!   and allocations, and for stack traces.
 //! - [`il`]: tokens, signatures, and method bodies; also a crate of its own.
 //!
 //! The [`prelude`] has the types that signatures of callbacks use, and all traits of the runtime's
@@ -67,7 +67,7 @@
 //! | `exceptions` | [`exceptions`]; turns on `event_pipe` and `objects` |
 //! | `heap` | [`heap`]; turns on `event_pipe` and `objects` |
 //! | `objects` | [`Object`](info::Object), which reads objects |
-//! | `event_pipe` | EventPipe: [`CorProfilerInfo12`](info::CorProfilerInfo12), and the types of its events |
+//! | `event_pipe` | EventPipe: [`CorProfilerInfo12`](info::CorProfilerInfo12), and the types of its events; [`contention`] |
 //! | `sampling` | [`sampling`] |
 //! | `lines` | [`lines`]; adds a dependency, which decompresses embedded PDBs |
 //!
@@ -163,6 +163,8 @@ mod worker;
 pub mod lines;
 
 // Components.
+#[cfg(feature = "event_pipe")]
+pub mod contention;
 #[cfg(feature = "exceptions")]
 pub mod exceptions;
 #[cfg(feature = "heap")]

@@ -12,7 +12,7 @@ use clr_profiler_macros::component;
 opaque! { AllocationTicks }
 
 /// The keyword of the garbage collector's events.
-const KEYWORD: u64 = 1;
+pub(super) const KEYWORD: u64 = 1;
 /// The number of the event `AllocationTick`.
 const ALLOCATION_TICK: u32 = 10;
 
@@ -87,25 +87,37 @@ impl Component for AllocationTicks {
         info: &ProfilerInfo,
         event: &EventPipeEvent<'_>,
     ) -> Result<()> {
-        let is_tick = event.id == ALLOCATION_TICK && event.version >= 2;
-        if !is_tick || !self.provider.has_raised(info, event) {
+        if !is_tick(event) || !self.provider.has_raised(info, event) {
             return Ok(());
         }
-        read(event.payload).map_or(Ok(()), |tick| (self.on_tick)(info, tick))
+        read(event.payload).map_or(Ok(()), |(tick, _)| (self.on_tick)(info, tick))
     }
 }
 
-fn read(payload: &[u8]) -> Option<AllocationTick> {
+/// Whether an event of the runtime's provider is a tick.
+pub(super) fn is_tick(event: &EventPipeEvent<'_>) -> bool {
+    event.id == ALLOCATION_TICK && event.version >= 2
+}
+
+/// The tick, and the size of its object if the runtime is new enough to tell it.
+pub(super) fn read(payload: &[u8]) -> Option<(AllocationTick, Option<u64>)> {
     let mut payload = EventPayloadReader::new(payload);
     let _in_32_bits = payload.u32()?;
     let _kind_of_heap = payload.u32()?;
     let _runtime = payload.u16()?;
     let bytes = payload.u64()?;
     let class = usize::try_from(payload.u64()?).ok()?;
-    Some(AllocationTick {
+    let tick = AllocationTick {
         class: ClassId::optional(class)?,
         bytes,
-    })
+    };
+    let mut size = || {
+        let _type_name = payload.string()?;
+        let _heap = payload.u32()?;
+        let _address = payload.u64()?;
+        payload.u64()
+    };
+    Some((tick, size().filter(|size| *size > 0)))
 }
 
 #[cfg(test)]
@@ -124,7 +136,7 @@ mod tests {
             class: ClassId::from_runtime(0x7000),
             bytes: 0x1_0000_0001,
         };
-        assert_eq!(read(&payload), Some(expected));
+        assert_eq!(read(&payload), Some((expected, None)));
         assert_eq!(read(&payload[..25]), None);
         assert_eq!(read(&[0; 26]), None);
     }

@@ -2,16 +2,19 @@
 //!
 //! [`HeapRecorder`] is a component that forces a collection and records all objects as a
 //! [`HeapGraph`]; its documentation has an example. The crate `clr_profiler_tools` analyses the
-//! graph. [`AllocationTicks`] samples allocations and reports their types. The types of the
+//! graph. [`AllocationSamples`] estimates all allocations from sampled ones, [`AllocationTicks`] reports the runtime's own
+//! samples as they are, and [`CollectionTriggers`] the code that triggers collections. The types of the
 //! callbacks of a collection are in [`events`](crate::events).
 
 mod allocations;
 mod columns;
 mod graph;
 mod record;
+mod samples;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod triggers;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,7 +40,9 @@ pub use graph::{
     Elements, HeapClass, HeapGraph, HeapObject, HeapReference, HeapRoot, ReferencePlace,
 };
 
+pub use samples::{AllocationSample, AllocationSamples};
 pub use texts::HeapText;
+pub use triggers::{CollectionTrigger, CollectionTriggers, TriggerReason};
 
 use graph::UNIT;
 use record::Record;

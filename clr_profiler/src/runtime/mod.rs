@@ -25,6 +25,7 @@ pub(crate) use own_library::loaded_path;
 pub(crate) use own_library::{keep_loaded, own_library};
 pub(crate) use panics::{catch, message_of_panic, silence, silence_where};
 pub(crate) use thread_state::{
-    Owner, StateGuard, Suspended, ThreadState, in_hook, in_walk, is_cooperative, is_in_callback,
-    is_loading, may_wait, outside_of_hook, owned_by, set_suspended, suspended, without_waiting,
+    Owner, StateGuard, Suspended, ThreadState, during_gc, in_hook, in_walk, is_cooperative,
+    is_in_callback, is_loading, may_wait, outside_of_hook, owned_by, set_suspended, suspended,
+    without_waiting,
 };

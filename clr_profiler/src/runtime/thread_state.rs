@@ -124,6 +124,17 @@ pub(crate) fn in_walk<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
+/// Runs `code` in a callback that comes while the runtime begins a collection: calls that would wait for the collection
+/// are refused.
+pub(crate) fn during_gc<R>(code: impl FnOnce() -> R) -> R {
+    let _guard = StateGuard::set(ThreadState {
+        suspended: Suspended::ForGc,
+        may_wait: false,
+        ..STATE.get()
+    });
+    code()
+}
+
 /// Runs `code` while other threads may be suspended: it must not wait for one.
 pub(crate) fn without_waiting<R>(code: impl FnOnce() -> R) -> R {
     let _guard = StateGuard::set(ThreadState {

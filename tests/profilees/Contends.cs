@@ -1,0 +1,109 @@
+// Waits for locks, and measures each wait from both sides: the thread that has the lock knows for how long the other one waits at
+// least, the one that waits for how long at most. On .NET 9 and newer, half of the locks are a `System.Threading.Lock`.
+//
+// With an argument, a thread waits for a lock until the program ends.
+//
+//   wait METHOD AT-LEAST AT-MOST HOLDER      in nanoseconds; the operating system's id of the holder, or 0
+using System;
+using System.Diagnostics;
+using System.IO;
+using System.Runtime.CompilerServices;
+using System.Threading;
+
+namespace Contends
+{
+    internal static class Program
+    {
+        private static readonly object Gate = new object();
+        private static Action enter;
+        private static Action exit;
+        private static readonly ManualResetEvent Held = new ManualResetEvent(false);
+        private static volatile Thread waits;
+        private static long atLeast;
+        private static long atMost;
+        private static string holder;
+
+        private static int Main(string[] arguments)
+        {
+            Type type = typeof(object).Assembly.GetType("System.Threading.Lock");
+            if (type != null)
+            {
+                object theLock = Activator.CreateInstance(type);
+                enter = (Action)Delegate.CreateDelegate(typeof(Action), theLock, "Enter");
+                exit = (Action)Delegate.CreateDelegate(typeof(Action), theLock, "Exit");
+            }
+            if (arguments.Length > 0)
+                return ForEver();
+            for (int round = 0; round < 8; round++)
+            {
+                bool isNew = type != null && round % 2 == 1;
+                int time = 5 + 7 * round;
+                Held.Reset();
+                waits = null;
+                var holds = new Thread(() => Hold(isNew, time)) { Name = "holds" };
+                holds.Start();
+                Held.WaitOne();
+                waits = Thread.CurrentThread;
+                if (isNew)
+                    WaitForNew();
+                else
+                    WaitForOld();
+                holds.Join();
+                string method = isNew ? "WaitForNew" : "WaitForOld";
+                Console.WriteLine("wait " + method + " " + atLeast + " " + atMost + " " + holder);
+            }
+            return 7;
+        }
+
+        // A thread waits until the program ends.
+        private static int ForEver()
+        {
+            Monitor.Enter(Gate);
+            new Thread(WaitForOld) { IsBackground = true }.Start();
+            Thread.Sleep(2500);
+            return 8;
+        }
+
+        private static long Now()
+        {
+            return (long)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency));
+        }
+
+        private static void Hold(bool isNew, int milliseconds)
+        {
+            holder = File.Exists("/proc/thread-self/stat") ? File.ReadAllText("/proc/thread-self/stat").Split(' ')[0] : "0";
+            if (isNew)
+                enter();
+            else
+                Monitor.Enter(Gate);
+            Held.Set();
+            Thread other;
+            while ((other = waits) == null || (other.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0)
+                Thread.Sleep(1);
+            long since = Now();
+            Thread.Sleep(milliseconds);
+            atLeast = Now() - since;
+            if (isNew)
+                exit();
+            else
+                Monitor.Exit(Gate);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void WaitForOld()
+        {
+            long since = Now();
+            lock (Gate)
+                atMost = Now() - since;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void WaitForNew()
+        {
+            long since = Now();
+            enter();
+            atMost = Now() - since;
+            exit();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// Triggers collections in known methods, and counts the collections of each.
+using System;
+using System.Runtime.CompilerServices;
+
+namespace Triggers
+{
+    internal static class Program
+    {
+        private static readonly object[] Kept = new object[16];
+
+        private static int Main()
+        {
+            // Allocates the objects that writing needs.
+            Console.WriteLine("begins");
+            for (int round = 0; round < 3; round++)
+            {
+                Count("ByCollect", ByCollect);
+                Count("ByAllocation", ByAllocation);
+                Count("ByLargeAllocation", ByLargeAllocation);
+            }
+            return 7;
+        }
+
+        private static void Count(string name, Action trigger)
+        {
+            int before = GC.CollectionCount(0);
+            trigger();
+            Console.WriteLine(name + " " + (GC.CollectionCount(0) - before));
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void ByCollect()
+        {
+            GC.Collect();
+            GC.Collect(0);
+            GC.Collect(1, GCCollectionMode.Forced, true, true);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void ByAllocation()
+        {
+            int enough = GC.CollectionCount(0) + 4;
+            for (int i = 0; GC.CollectionCount(0) < enough; i++)
+                Kept[i % Kept.Length] = new byte[2000];
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void ByLargeAllocation()
+        {
+            int enough = GC.CollectionCount(2) + 1;
+            for (int i = 0; GC.CollectionCount(2) < enough; i++)
+                Kept[i % Kept.Length] = new byte[1000000];
+        }
+    }
+}
