@@ -59,6 +59,7 @@ fn run_verb(verb: Verb) -> Result<ExitCode> {
         Verb::Log(options) => tool::run(&options).map(exit),
         Verb::Calls(options) => tool::run(&options).map(exit),
         Verb::Alloc(options) => tool::run(&options).map(exit),
+        Verb::Locks(options) => tool::run(&options).map(exit),
         Verb::Heap(options) => tool::run(&options).map(exit),
         Verb::Trace(options) => tool::run(&options).map(exit),
         Verb::Rules(options) => rules::check(&options),

@@ -9,7 +9,8 @@ use clr_profiler::patches::{Faults, ManagedPatches};
 use clr_profiler_il::pattern::MethodPatterns;
 
 use crate::cli::{
-    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Log, Methods, Patch, Stacks, Subject, Trace,
+    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Locks, Log, Methods, Patch, Stacks, Subject,
+    Trace,
 };
 use crate::outcome::{self, Failure, Result};
 use crate::rules;
@@ -69,14 +70,19 @@ impl Profiles for Cpu {
 
 impl Profiles for Gc {
     fn tool(&self, _subject: &Subject) -> Result<Tool> {
-        Ok(Tool::new(
+        let tool = Tool::new(
             "gc",
             "0FC6B97D-3335-4EF1-B21E-308F717146F4",
             ("GC_MONITOR_OUTPUT", "gc.txt"),
         )
         .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B04")
         .flag("GC_MONITOR_SURVIVORS", self.survivors)
-        .flag("GC_MONITOR_JSON", self.lines_as_json))
+        .flag("GC_MONITOR_TRIGGERS", self.triggers)
+        .flag("GC_MONITOR_JSON", self.lines_as_json);
+        Ok(match self.lines_as_json {
+            true => tool,
+            false => self.stacks.apply(tool, "GC_MONITOR_FORMAT"),
+        })
     }
 }
 
@@ -165,6 +171,19 @@ impl Profiles for Alloc {
         )
         .flag("ALLOC_PROFILER_SURVIVAL", self.survival);
         Ok(self.stacks.apply(tool, "ALLOC_PROFILER_FORMAT"))
+    }
+}
+
+impl Profiles for Locks {
+    fn tool(&self, _subject: &Subject) -> Result<Tool> {
+        let tool = Tool::new(
+            "locks",
+            "7E2C4D58-90B3-4A6F-8C1D-5B0E6F3A9274",
+            ("LOCK_MONITOR_OUTPUT", "locks.txt"),
+        )
+        .next_to("A20C77D2-0F0B-4C55-8E8F-1C5D1C3C4B07")
+        .flag("LOCK_MONITOR_LINES", self.lines.lines);
+        Ok(self.stacks.apply(tool, "LOCK_MONITOR_FORMAT"))
     }
 }
 

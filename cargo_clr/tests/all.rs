@@ -12,6 +12,7 @@ mod doctor;
 mod doctor_outside;
 mod doctor_processes;
 mod formats;
+mod kinds;
 // The filter of calls has their numbers on x64.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod limits;

@@ -212,7 +212,7 @@ fn tools_are_attached_next_to_one_that_stays() {
             told.contains("no runtime lets go of a profiler that has changed methods"),
             "{told}"
         );
-        for verb in ["cpu", "gc", "exceptions", "log", "alloc"] {
+        for verb in ["cpu", "gc", "exceptions", "log", "alloc", "locks"] {
             let file = format!("{verb}.txt");
             let (told, code) = attach(&[verb], &file);
             if runtime.major < 5 {

@@ -23,6 +23,12 @@ fn main() -> ExitCode {
                 help: "write JSON, an object a line",
             },
             ExampleOption {
+                name: "--triggers",
+                takes: Takes::Nothing,
+                variable: "GC_MONITOR_TRIGGERS",
+                help: "the code that triggers each collection; .NET 5 or newer",
+            },
+            ExampleOption {
                 name: "--survivors",
                 takes: Takes::Nothing,
                 variable: "GC_MONITOR_SURVIVORS",

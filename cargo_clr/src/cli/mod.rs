@@ -12,7 +12,7 @@ use crate::cover::{Cover, CoverMerge};
 mod tools;
 
 pub(crate) use tools::{
-    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Log, Methods, Patch, Stacks, Trace,
+    Alloc, Calls, Cpu, Exceptions, Format, Gc, Heap, Locks, Log, Methods, Patch, Stacks, Trace,
 };
 
 /// Profiles .NET programs, and says why a profiler was not loaded.
@@ -51,6 +51,8 @@ pub(crate) enum Verb {
     Calls(Profile<Calls>),
     /// Shows which types are allocated, and where
     Alloc(Profile<Alloc>),
+    /// Shows where threads wait for locks, for how long, and for which threads
+    Locks(Profile<Locks>),
     /// Records the objects on the heap, and why they are alive
     Heap(Profile<Heap>),
     /// Records each call as a span, for Perfetto and OpenTelemetry

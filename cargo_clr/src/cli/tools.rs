@@ -48,7 +48,8 @@ pub(crate) enum Format {
 #[command(after_help = "\
 The ending of the output's name is the format, unless --format names one: .svg is a flame graph for a browser, .pb.gz or .pprof is \
 for `go tool pprof`, .firefox.json for https://profiler.firefox.com, .json for https://www.speedscope.app, .otlp is a request of \
-OpenTelemetry's profiles, .folded is a stack a line, anything else a table. `calls`, `alloc` and `exceptions` have the same formats.
+OpenTelemetry's profiles, .folded is a stack a line, anything else a table. `calls`, `alloc`, `locks` and `exceptions` have the \
+same formats.
 
 Examples:
   cargo clr cpu -- App.dll
@@ -73,14 +74,26 @@ pub(crate) struct Cpu {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  cargo clr gc -p 4711 --duration 60 -o gc.txt")]
+#[command(after_help = "\
+With --triggers each line is followed by the stack of the thread that has triggered the collection, and the end has a table of methods. \
+An output with an ending of stacks has these stacks alone, with the pauses as their weights: .svg, .pb.gz and so on, as for `cpu`.
+
+Examples:
+  cargo clr gc -p 4711 --duration 60 -o gc.txt
+  cargo clr gc --triggers -- App.dll
+  cargo clr gc -o pauses.svg -- App.dll")]
 pub(crate) struct Gc {
+    /// Also the code that triggers each collection (.NET 5 and newer)
+    #[arg(long)]
+    pub(crate) triggers: bool,
     /// Also the bytes of the objects that survive, for which concurrent collections are switched off
     #[arg(long, conflicts_with = "process")]
     pub(crate) survivors: bool,
     /// Write a JSON object a line
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) lines_as_json: bool,
+    #[command(flatten)]
+    pub(crate) stacks: Stacks,
 }
 
 #[derive(Debug, Args)]
@@ -193,6 +206,21 @@ pub(crate) struct Alloc {
     /// How much of each type survives collections
     #[arg(long, conflicts_with_all = ["sampled", "process"])]
     pub(crate) survival: bool,
+    #[command(flatten)]
+    pub(crate) stacks: Stacks,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Locks are those of `lock` in C#, of Monitor, and of System.Threading.Lock. Needs .NET 5 or newer; .NET 8 and newer tell which \
+thread had the lock.
+
+Examples:
+  cargo clr locks -- App.dll
+  cargo clr locks -p 4711 --duration 30 -o locks.svg")]
+pub(crate) struct Locks {
+    #[command(flatten)]
+    pub(crate) lines: Lines,
     #[command(flatten)]
     pub(crate) stacks: Stacks,
 }

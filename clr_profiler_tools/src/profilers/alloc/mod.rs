@@ -12,11 +12,11 @@ use std::time::{Instant, SystemTime};
 
 use crate::report::{Moment, Pace, Report, Session, Settings, Tool, When, failures, limit, lock};
 use crate::stacks::Live;
-use clr_profiler::heap::AllocationTicks;
+use clr_profiler::heap::AllocationSamples;
 use clr_profiler::prelude::*;
 
 use options::Options;
-use profile::Profile;
+use profile::{Profile, Samples};
 use survival::Survival;
 use thread::Recorder;
 
@@ -136,38 +136,45 @@ impl Tool for AllocProfiler {
         // The runtime's own samples, if they are requested.
         if options.sampled {
             let recorder = recorder.clone();
-            setup.attach(AllocationTicks::new(move |info, tick| {
-                let (number, _) = recorder.of_type(info, tick.class);
-                recorder.add(info, number, tick.bytes);
+            setup.attach(AllocationSamples::new(move |info, sample| {
+                recorder.add_sample(info, &sample);
                 Ok(())
             }))?;
         }
         let wants_survival = options.survival;
+        let sampling = match options.sampled {
+            true => Some(AllocationSamples::are_random(info)?),
+            false => None,
+        };
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (recorder, survival) = (recorder.clone(), Arc::clone(&survival));
-            let info = info.clone();
+            let (info, settings) = (info.clone(), settings.clone());
             let mut pace = Pace::start();
             let first = (SystemTime::now(), Instant::now());
             move |moment| {
-                let is_due = pace.is_due() && options.output.is_replaceable();
-                if moment == Moment::Meanwhile && !is_due {
-                    return Ok(());
+                let written = pace.replace(&options.output, moment, |file| {
+                    let profile = Profile {
+                        stacks: recorder.stacks(),
+                        names: recorder.numbers.names(),
+                        threads: recorder.threads(),
+                        survival: options.survival.then(|| {
+                            let survival = lock(&survival);
+                            (survival.collections, survival.bytes())
+                        }),
+                        overhead: info.overhead(),
+                        samples: sampling.map(|is_random| Samples {
+                            is_random,
+                            number: recorder.samples(),
+                        }),
+                        form: options.form,
+                        began: first,
+                    };
+                    profile.write(file)
+                });
+                if let (Moment::End, Some(is_random)) = (moment, sampling) {
+                    let number = recorder.samples();
+                    Session::say(&settings, Samples { is_random, number });
                 }
-                let began = Instant::now();
-                let profile = Profile {
-                    stacks: recorder.stacks(),
-                    names: recorder.numbers.names(),
-                    threads: recorder.threads(),
-                    survival: options.survival.then(|| {
-                        let survival = lock(&survival);
-                        (survival.collections, survival.bytes())
-                    }),
-                    overhead: info.overhead(),
-                    options: &options,
-                    began: first,
-                };
-                let written = options.output.replace(|file| profile.write(file));
-                pace.written(began);
                 written
             }
         })?);

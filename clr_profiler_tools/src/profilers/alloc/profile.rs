@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Write};
 use std::time::{Instant, SystemTime};
 
@@ -9,44 +10,71 @@ use crate::stacks::{Export, Form, Frame, Stacks, Unit};
 use clr_profiler::Overhead;
 
 use super::numbers::Tables;
-use super::options::Options;
 use super::survival::{Bytes, GENERATIONS};
 
 /// The rows of the table of methods.
 const METHODS: usize = 40;
 
 /// A snapshot of the state.
-pub(crate) struct Profile<'a> {
+pub(crate) struct Profile {
     pub(crate) stacks: Stacks,
     pub(crate) names: Tables,
     pub(crate) threads: u64,
     pub(crate) survival: Option<(u64, HashMap<u64, Bytes>)>,
     pub(crate) overhead: Overhead,
-    pub(crate) options: &'a Options,
+    /// If objects and bytes are estimates.
+    pub(crate) samples: Option<Samples>,
+    pub(crate) form: Form,
     pub(crate) began: (SystemTime, Instant),
+}
+
+/// The runtime's samples from which objects and bytes are estimated.
+#[derive(Clone, Copy)]
+pub(crate) struct Samples {
+    pub(crate) is_random: bool,
+    pub(crate) number: u64,
+}
+
+impl fmt::Display for Samples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_random {
+            true => write!(
+                f,
+                "estimates without bias from {} random samples: a type or a method with n of them is exact to 100 % / sqrt(n), in two \
+                 of three cases",
+                self.number
+            ),
+            false => write!(
+                f,
+                "estimates with a bias from {} samples, one for each 100 kB: before .NET 10 small objects next to large ones are hardly \
+                 seen",
+                self.number
+            ),
+        }
+    }
 }
 
 /// Objects and bytes.
 type Sum = (u64, u64);
 
-impl Profile<'_> {
+impl Profile {
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let form = self.options.form;
+        let form = self.form;
         if form == Form::Table {
             return self.table(out);
         }
         let (began, clock) = self.began;
         let export = Export {
             stacks: &self.stacks,
-            title: match self.options.sampled {
-                true => "Allocated, sampled",
-                false => "Allocated",
+            title: match self.samples {
+                Some(Samples { is_random, .. }) if is_random => {
+                    "Allocated, estimated from random samples"
+                }
+                Some(_) => "Allocated, estimated from samples with a bias",
+                None => "Allocated",
             },
             unit: Unit::Bytes,
-            values: match self.options.sampled {
-                true => ("alloc_ticks", "alloc_space"),
-                false => ("alloc_objects", "alloc_space"),
-            },
+            values: ("alloc_objects", "alloc_space"),
             began,
             duration: clock.elapsed(),
             timeline: None,
@@ -69,10 +97,7 @@ impl Profile<'_> {
             }
             (objects, bytes) = (objects + count, bytes + weight);
         }
-        let what = match self.options.sampled {
-            true => "ticks",
-            false => "objects",
-        };
+        let what = "objects";
         write!(out, "{what:>12}{:>15}{:>9}", "bytes", "")?;
         if self.survival.is_some() {
             write!(out, "  survived")?;
@@ -109,7 +134,11 @@ impl Profile<'_> {
         if let Some((collections, _)) = &self.survival {
             write!(out, "; {collections} collections")?;
         }
-        writeln!(out)
+        writeln!(out)?;
+        match self.samples {
+            Some(samples) => writeln!(out, "{samples}"),
+            None => Ok(()),
+        }
     }
 }
 

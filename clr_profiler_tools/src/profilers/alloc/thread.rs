@@ -3,17 +3,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
-use crate::stacks::{Live, Local, Stacks};
+use crate::stacks::{Live, Local, Node, Stacks};
+use clr_profiler::heap::AllocationSample;
 use clr_profiler::info::SnapshotOptions;
 use clr_profiler::prelude::*;
 
 use super::numbers::Numbers;
 
 thread_local! {
-    static THREAD: RefCell<Option<Thread>> = const { RefCell::new(None) };
+    // A library can have several: two profilers at a time, or one that is attached after another.
+    static THREADS: RefCell<Vec<Thread>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The stacks that receive allocations. Weights are bytes.
@@ -25,11 +27,18 @@ pub(crate) struct Recorder {
     age: Arc<AtomicU64>,
     /// How many frames of a stack are recorded.
     depth: usize,
+    /// How many of the runtime's samples were added.
+    samples: Arc<AtomicU64>,
 }
 
+/// The stacks of a thread for one recorder.
 struct Thread {
     stacks: Local,
+    /// That of the recorder, by which it is known.
+    recorder: Weak<AtomicU64>,
     age: u64,
+    /// The parts of objects by which the numbers of stacks are too small so far.
+    remainders: HashMap<Node, f64>,
     types: HashMap<ClassId, u64>,
     methods: HashMap<FunctionId, u64>,
     /// Reused for the next stack.
@@ -43,6 +52,7 @@ impl Recorder {
             numbers: Numbers::new(),
             age: Arc::default(),
             depth,
+            samples: Arc::default(),
         }
     }
 
@@ -78,8 +88,34 @@ impl Recorder {
         number
     }
 
-    /// Adds bytes of a type, by its number, allocated at the current position of this thread.
+    /// How many of the runtime's samples were added.
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples.load(Ordering::Relaxed)
+    }
+
+    /// Adds an object of a type, by its number, allocated at the current position of this thread.
     pub(crate) fn add(&self, info: &ProfilerInfo, type_number: u64, bytes: u64) {
+        self.add_at(info, type_number, |thread, node| {
+            thread.stacks.add(node, bytes, 1);
+        });
+    }
+
+    /// Adds the objects that a sample represents. Numbers are whole; the remainder of a stack is added with its next sample.
+    pub(crate) fn add_sample(&self, info: &ProfilerInfo, sample: &AllocationSample) {
+        let (number, _) = self.of_type(info, sample.class);
+        self.samples.fetch_add(1, Ordering::Relaxed);
+        // A runtime that does not tell the size tells of one object.
+        let objects = sample.objects.unwrap_or(1.0);
+        self.add_at(info, number, |thread, node| {
+            let remainder = thread.remainders.entry(node).or_default();
+            let all = objects + *remainder;
+            *remainder = all.fract();
+            let bytes = sample.bytes.round() as u64;
+            thread.stacks.add(node, bytes, all.trunc() as u64);
+        });
+    }
+
+    fn add_at(&self, info: &ProfilerInfo, type_number: u64, add: impl FnOnce(&mut Thread, Node)) {
         let mut frames = self.with(|thread| Some(std::mem::take(&mut thread.frames)));
         let frames = frames.get_or_insert_default();
         // If the walk of a stack ends early, its frames until there count.
@@ -105,7 +141,7 @@ impl Recorder {
         let frames = std::mem::take(frames);
         self.with(|thread| {
             let node = thread.stacks.child(node?, type_number);
-            thread.stacks.add(node, bytes, 1);
+            add(thread, node);
             thread.frames = frames;
             Some(())
         });
@@ -113,16 +149,27 @@ impl Recorder {
 
     /// `None` in a thread that is about to end.
     fn with<R>(&self, then: impl FnOnce(&mut Thread) -> Option<R>) -> Option<R> {
-        let answer = THREAD.try_with(|thread| {
-            let mut thread = thread.try_borrow_mut().ok()?;
+        let answer = THREADS.try_with(|threads| {
+            let mut threads = threads.try_borrow_mut().ok()?;
             let age = self.age.load(Ordering::Relaxed);
-            let thread = thread.get_or_insert_with(|| Thread {
-                stacks: self.live.join(),
-                age,
-                types: HashMap::new(),
-                methods: HashMap::new(),
-                frames: Vec::new(),
-            });
+            let is_of_this = |thread: &Thread| thread.recorder.as_ptr() == Arc::as_ptr(&self.age);
+            let index = match threads.iter().position(is_of_this) {
+                Some(index) => index,
+                None => {
+                    threads.retain(|thread| thread.recorder.strong_count() > 0);
+                    threads.push(Thread {
+                        stacks: self.live.join(),
+                        recorder: Arc::downgrade(&self.age),
+                        age,
+                        remainders: HashMap::new(),
+                        types: HashMap::new(),
+                        methods: HashMap::new(),
+                        frames: Vec::new(),
+                    });
+                    threads.len() - 1
+                }
+            };
+            let thread = threads.get_mut(index)?;
             if thread.age != age {
                 thread.age = age;
                 thread.types.clear();

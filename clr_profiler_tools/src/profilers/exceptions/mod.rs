@@ -2,23 +2,20 @@
 
 mod in_flight;
 mod log;
-mod names;
 mod stacks;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::profilers::form;
-use crate::report::{Moment, Output, Pace, Report, Session, Settings, Tool, When, failures};
-use crate::stacks::Form;
+use crate::profilers::names::{Names, Place, own_stack};
+use crate::report::{Output, Pace, Report, Session, Settings, Tool, When, failures};
+use crate::stacks::{Form, Frame};
 use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
-use clr_profiler::info::{ObjectValue, SnapshotOptions};
+use clr_profiler::info::ObjectValue;
 use clr_profiler::prelude::*;
 
 use in_flight::Exception;
 use log::Log;
-use names::Names;
 use stacks::ThrownStacks;
 
 /// How many frames of a stack are recorded for viewers of stacks.
@@ -85,6 +82,11 @@ impl Profiler for ExceptionLogger {
         Ok(())
     }
 
+    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        self.logging.names.forget();
+        Ok(())
+    }
+
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         self.report.finish();
         self.session.end();
@@ -132,15 +134,19 @@ impl Logging {
         }
         if let Some(stacks) = &self.stacks {
             in_flight::thrown(None, class);
-            stacks.add(name, &self.stack(info)?);
+            let places = own_stack(info, self.depth)?;
+            let frames: Vec<Frame> = (places.into_iter())
+                .map(|place| self.names.frame(info, place, self.lines))
+                .collect();
+            stacks.add(name, &frames);
             return Ok(());
         }
         let number = self.log.next();
         in_flight::thrown(Some((number, Arc::clone(name))), class);
         let mut entry = format!("{name}{}", on_one_line(&message()));
-        for frame in self.stack(info)? {
+        for place in own_stack(info, self.depth)? {
             entry += "\n    at ";
-            entry += &frame;
+            entry += &self.frame(info, place);
         }
         let thread = info.thread_info(info.current_thread_id()?)?;
         self.log.thrown(number, thread, name, &entry);
@@ -165,23 +171,7 @@ impl Logging {
         }
     }
 
-    /// The frames of this thread, innermost first.
-    fn stack(&self, info: &ProfilerInfo) -> Result<Vec<String>> {
-        let mut functions = Vec::new();
-        info.do_stack_snapshot(None, SnapshotOptions::default(), |frame| {
-            functions.extend(frame.function.map(|function| (function, frame.ip)));
-            match functions.len() < self.depth {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
-        let frames = functions.into_iter().take(self.depth);
-        Ok(frames
-            .map(|(function, ip)| self.frame(info, function, ip))
-            .collect())
-    }
-
-    fn frame(&self, info: &ProfilerInfo, function: FunctionId, ip: usize) -> String {
+    fn frame(&self, info: &ProfilerInfo, (function, ip): Place) -> String {
         if !self.lines {
             return self.names.function(info, function).to_string();
         }
@@ -247,14 +237,7 @@ impl Tool for ExceptionLogger {
                     log.summary(&info.overhead());
                     return Ok(());
                 };
-                let is_due = pace.is_due() && stacks.is_replaceable();
-                if moment == Moment::Meanwhile && !is_due {
-                    return Ok(());
-                }
-                let began = Instant::now();
-                let written = stacks.write();
-                pace.written(began);
-                written
+                stacks.write(&mut pace, moment)
             }
         })?);
         let session = Session::start(settings, info, setup, {

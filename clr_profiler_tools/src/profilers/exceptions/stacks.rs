@@ -4,20 +4,16 @@ use std::io;
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime};
 
-use crate::report::{Output, lock};
-use crate::stacks::{Export, Form, Frame, Names, Stacks, Unit};
-
-/// The limit for nodes of the tree, some 16 MB.
-const NODES: usize = 200_000;
-/// The limit for names.
-const NAMES: usize = 100_000;
+use crate::profilers::named_stacks::{NamedStacks, named};
+use crate::report::{Moment, Output, Pace, lock};
+use crate::stacks::{Export, Form, Frame, Unit};
 
 /// Stacks of `throw`, each with the type of its exception as the innermost frame, and their number.
 pub(crate) struct ThrownStacks {
     output: Output,
     form: Form,
     began: (SystemTime, Instant),
-    seen: Mutex<(Names, Stacks)>,
+    seen: Mutex<NamedStacks>,
 }
 
 impl ThrownStacks {
@@ -26,38 +22,32 @@ impl ThrownStacks {
             output,
             form,
             began: (SystemTime::now(), Instant::now()),
-            seen: Mutex::new((Names::with_limit(NAMES), Stacks::with_limit(NODES))),
+            seen: Mutex::new(NamedStacks::new()),
         }
     }
 
     /// Adds an exception; the frames are innermost first.
-    pub(crate) fn add(&self, class: &str, frames: &[String]) {
+    pub(crate) fn add(&self, class: &str, frames: &[Frame]) {
+        let class = named(class);
         let mut seen = lock(&self.seen);
-        let (names, stacks) = &mut *seen;
-        let frames = frames.iter().rev().map(String::as_str).chain([class]);
-        let frames: Vec<u64> = frames.map(|name| names.number(name)).collect();
-        stacks.add(frames, 1);
+        let node = seen.node([&class].into_iter().chain(frames));
+        seen.stacks.add_to(node, 1);
     }
 
-    /// Whether the file can be written again and again.
-    pub(crate) fn is_replaceable(&self) -> bool {
-        self.output.is_replaceable()
-    }
-
-    pub(crate) fn write(&self) -> io::Result<()> {
-        // A copy: the program does not wait for a disk.
-        let (names, stacks) = lock(&self.seen).clone();
-        let export = Export {
-            stacks: &stacks,
-            title: "Exceptions",
-            unit: Unit::Samples,
-            values: ("exceptions", "exceptions"),
-            began: self.began.0,
-            duration: self.began.1.elapsed(),
-            timeline: None,
-        };
-        let frame = |number| Frame::from(names.name(number));
-        self.output
-            .replace(|file| export.write(self.form, frame, file))
+    pub(crate) fn write(&self, pace: &mut Pace, moment: Moment) -> io::Result<()> {
+        pace.replace(&self.output, moment, |file| {
+            // A copy: the program does not wait for a disk.
+            let seen = lock(&self.seen).clone();
+            let export = Export {
+                stacks: &seen.stacks,
+                title: "Exceptions",
+                unit: Unit::Samples,
+                values: ("exceptions", "exceptions"),
+                began: self.began.0,
+                duration: self.began.1.elapsed(),
+                timeline: None,
+            };
+            export.write(self.form, |number| seen.frame(number), file)
+        })
     }
 }

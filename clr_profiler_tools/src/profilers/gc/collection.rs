@@ -6,6 +6,8 @@ use std::time::Duration;
 use clr_profiler::info::{Generation, GenerationRange};
 use clr_profiler::prelude::*;
 
+use super::triggers::{Named, Trigger};
+
 /// How lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -31,6 +33,8 @@ pub(crate) struct Collection {
     pub(crate) after: Heap,
     /// Bytes of the objects that survived in the generations that it collects.
     pub(crate) survived: Option<u64>,
+    /// Its trigger, if that is recorded.
+    pub(crate) trigger: Option<Trigger>,
 }
 
 /// Bytes in use: generations 0 to 2, large, pinned, and never collected or unknown ones.
@@ -63,10 +67,11 @@ impl Heap {
 }
 
 impl Collection {
-    pub(crate) fn line(&self, format: Format) -> String {
+    /// Its line, and those of its trigger.
+    pub(crate) fn line(&self, format: Format, trigger: Option<&Named>) -> String {
         match format {
-            Format::Text => self.text(),
-            Format::Json => self.json(),
+            Format::Text => self.text() + &trigger.map(Named::text).unwrap_or_default(),
+            Format::Json => self.json(&trigger.map(Named::json).unwrap_or_default()),
         }
     }
 
@@ -102,7 +107,7 @@ impl Collection {
         line
     }
 
-    fn json(&self) -> String {
+    fn json(&self, trigger: &str) -> String {
         let mut line = format!(
             "{{\"gc\":{},\"at_s\":{:.6},\"generation\":{},\"reason\":\"{}\",\"pause_ms\":{:.6}",
             self.number,
@@ -121,6 +126,7 @@ impl Collection {
         if let Some(bytes) = self.survived {
             let _ = write!(line, ",\"survived\":{bytes}");
         }
+        line.push_str(trigger);
         line.push_str("}\n");
         line
     }

@@ -1,18 +1,32 @@
 //! Writes a line for each garbage collection of a .NET program: its reason, the pause of the
-//! program, and the sizes of the heap before and after.
+//! program, and the sizes of the heap before and after; and the code that triggers it.
 
 mod collection;
 mod summary;
+mod triggers;
 
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::report::{Output, Report, Session, Settings, Tool, When, failures, lock};
+use crate::profilers::form;
+use crate::profilers::names::Names;
+use crate::report::{Moment, Output, Pace, Report, Session, Settings, Tool, When, failures, lock};
+use crate::stacks::Form;
 use clr_profiler::Overhead;
+use clr_profiler::heap::CollectionTriggers;
 use clr_profiler::prelude::*;
 
 use collection::{Collection, Format, Heap};
 use summary::Summary;
+use triggers::{Latest, Named, Trigger, Triggers};
+
+/// The limit for collections whose triggers have no names yet: more are not met within the time after which they
+/// get them.
+const UNNAMED: usize = 1000;
+
+/// The first version of `ICorProfilerInfo` with the runtime's own tracing.
+const TRACING: u8 = 12;
 
 /// The profiler.
 #[expect(
@@ -21,10 +35,20 @@ use summary::Summary;
 )]
 pub struct GcMonitor {
     state: Arc<Mutex<State>>,
-    output: Arc<Output>,
-    format: Format,
+    log: Arc<Log>,
     report: Arc<Report>,
     session: Session,
+}
+
+/// Where collections are written.
+struct Log {
+    output: Output,
+    format: Format,
+    /// A format of stacks has no lines.
+    form: Form,
+    /// If triggers are recorded.
+    triggers: Option<Mutex<Triggers>>,
+    names: Names,
 }
 
 struct State {
@@ -38,6 +62,9 @@ struct State {
     summary: Summary,
     /// The counts of the last summary that was written.
     summarised: Option<[u64; 3]>,
+    latest: Latest,
+    /// Collections that are written when their triggers have names.
+    unnamed: Vec<Collection>,
 }
 
 #[profiler(clsid = "0FC6B97D-3335-4EF1-B21E-308F717146F4")]
@@ -58,7 +85,7 @@ impl Profiler for GcMonitor {
     fn runtime_resume_finished(&self, _gc: &GcScope) -> Result<()> {
         let mut state = lock(&self.state);
         state.resumed();
-        self.write(&mut state);
+        self.log.write(&mut state);
         Ok(())
     }
 
@@ -89,8 +116,15 @@ impl Profiler for GcMonitor {
         state.ended(after);
         // The last part of a concurrent collection is not within a pause.
         if state.paused.is_none() {
-            self.write(&mut state);
+            self.log.write(&mut state);
         }
+        Ok(())
+    }
+
+    // The functions of its stacks lose their names.
+    fn module_unload_started(&self, info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
+        self.log.name(info, &self.state);
+        self.log.names.forget();
         Ok(())
     }
 
@@ -101,12 +135,68 @@ impl Profiler for GcMonitor {
     }
 }
 
-impl GcMonitor {
-    /// Writes the lines of the ended collections.
+impl Log {
+    /// Writes the lines of the ended collections, or keeps them until their triggers have names.
     fn write(&self, state: &mut State) {
-        let format = self.format;
-        let lines: String = state.complete().map(|ended| ended.line(format)).collect();
-        self.output.append(&lines);
+        let mut ended: Vec<Collection> = state.complete().collect();
+        if self.triggers.is_some() {
+            let room = UNNAMED.saturating_sub(state.unnamed.len());
+            let kept = ended.drain(..ended.len().min(room));
+            state.unnamed.extend(kept);
+        }
+        // Those for which there is no room do without.
+        if !self.form.has_stacks() {
+            let line = |collection: &Collection| collection.line(self.format, None);
+            let lines: String = ended.iter().map(line).collect();
+            self.output.append(&lines);
+        }
+    }
+
+    /// Gives the triggers of collections their names, and writes the collections. Not while the runtime is suspended.
+    fn name(&self, info: &ProfilerInfo, state: &Mutex<State>) {
+        let Some(triggers) = &self.triggers else {
+            return;
+        };
+        let unnamed = std::mem::take(&mut lock(state).unnamed);
+        let mut lines = String::new();
+        for collection in unnamed {
+            let trigger = collection.trigger.as_ref().map(|trigger| {
+                let places = trigger.stack.iter().map(|function| (*function, 0));
+                Named {
+                    reason: trigger.reason,
+                    frames: places
+                        .map(|place| self.names.frame(info, place, false))
+                        .collect(),
+                }
+            });
+            lines += &collection.line(self.format, trigger.as_ref());
+            if let Some(trigger) = trigger {
+                lock(triggers).add(&collection, &trigger);
+            }
+        }
+        if !self.form.has_stacks() {
+            self.output.append(&lines);
+        }
+    }
+
+    /// The table of triggers, for the end of the lines.
+    fn table(&self) -> String {
+        let Some(triggers) = &self.triggers else {
+            return String::new();
+        };
+        match self.format {
+            Format::Text => lock(triggers).text(),
+            Format::Json => lock(triggers).json(),
+        }
+    }
+
+    fn stacks(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        // A copy: a disk may take long.
+        let triggers = self
+            .triggers
+            .as_ref()
+            .map(|triggers| lock(triggers).clone());
+        triggers.map_or(Ok(()), |triggers| triggers.write(self.form, out))
     }
 }
 
@@ -119,6 +209,8 @@ impl State {
             ended: Vec::new(),
             summary: Summary::default(),
             summarised: None,
+            latest: Latest::default(),
+            unnamed: Vec::new(),
         }
     }
 
@@ -133,6 +225,7 @@ impl State {
             before,
             after: Heap::default(),
             survived: None,
+            trigger: self.latest.of_collection(),
         });
     }
 
@@ -150,6 +243,7 @@ impl State {
     }
 
     fn resumed(&mut self) {
+        self.latest.resumed();
         let Some(paused) = self.paused.take() else {
             return;
         };
@@ -179,6 +273,11 @@ impl State {
         self.summarised = counts;
         self.summary.text(format, self.started.elapsed(), overhead)
     }
+
+    /// The sum of the pauses so far, for a line.
+    fn sum(&self) -> String {
+        self.summary.sum(self.started.elapsed())
+    }
 }
 
 impl Tool for GcMonitor {
@@ -189,17 +288,59 @@ impl Tool for GcMonitor {
         if settings.is_set("GC_MONITOR_SURVIVORS") {
             setup.add_events(EventMask::MONITOR_GC);
         }
-        let output = Output::lines(settings.path("GC_MONITOR_OUTPUT", "gc_monitor.txt"))?;
+        let path = settings.path("GC_MONITOR_OUTPUT", "gc_monitor.txt");
         let format = match settings.get("GC_MONITOR_JSON") {
             Some(_) => Format::Json,
             None => Format::Text,
         };
-        let output = Arc::new(output);
+        // Lines of JSON are no file for a viewer of stacks, whatever it is called.
+        let form = match format {
+            Format::Text => form(settings, "GC_MONITOR_FORMAT", &path)?,
+            Format::Json => Form::Table,
+        };
+        let wants_triggers = settings.is_set("GC_MONITOR_TRIGGERS") || form.has_stacks();
         let state = Arc::new(Mutex::new(State::new()));
-        let report = Arc::new(Report::start(When::default(), {
-            let (state, output, info) = (Arc::clone(&state), Arc::clone(&output), info.clone());
-            move |_| {
-                output.append(&lock(&state).end(format, &info.overhead()));
+        if wants_triggers {
+            watch_triggers(info, setup, &state)?;
+        } else {
+            // For the names of triggers alone.
+            setup.remove_events(EventMask::MONITOR_MODULE_LOADS);
+        }
+        let log = Arc::new(Log {
+            output: match form.has_stacks() {
+                true => Output::whole(path)?,
+                false => Output::lines(path)?,
+            },
+            format,
+            form,
+            triggers: wants_triggers.then(|| Mutex::new(Triggers::new())),
+            names: Names::default(),
+        });
+        let when = match wants_triggers {
+            true => When::every(Pace::LOOK),
+            false => When::default(),
+        };
+        let report = Arc::new(Report::start(when, {
+            let (state, log, info) = (Arc::clone(&state), Arc::clone(&log), info.clone());
+            let settings = settings.clone();
+            let mut pace = Pace::start();
+            move |moment| {
+                log.name(&info, &state);
+                if form.has_stacks() {
+                    if moment == Moment::End {
+                        Session::say(&settings, lock(&state).sum());
+                    }
+                    return pace.replace(&log.output, moment, |file| log.stacks(file));
+                }
+                if moment != Moment::Meanwhile {
+                    let end = lock(&state).end(log.format, &info.overhead());
+                    let table = if end.is_empty() {
+                        end.clone()
+                    } else {
+                        log.table()
+                    };
+                    log.output.append(&(table + &end));
+                }
                 Ok(())
             }
         })?);
@@ -209,10 +350,70 @@ impl Tool for GcMonitor {
         })?;
         Ok(Self {
             state,
-            output,
-            format,
+            log,
             report,
             session,
         })
+    }
+}
+
+/// Has the latest trigger be known.
+fn watch_triggers(info: &ProfilerInfo, setup: &mut Setup, state: &Arc<Mutex<State>>) -> Result<()> {
+    if info.version() < TRACING {
+        let problem = "the code that triggers collections is told by the runtime's own tracing, which profilers get from .NET 5 on, and \
+                       this runtime is older: start it without `--triggers`, and with another ending than those of stacks";
+        // If stderr is closed, the results are empty all the same.
+        let line = format!("gc_monitor: error: {problem}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        return Err(Error::other(problem));
+    }
+    let state = Arc::clone(state);
+    setup.attach(CollectionTriggers::with_depth(
+        triggers::DEPTH,
+        move |trigger| {
+            lock(&state).latest.set(Trigger {
+                reason: trigger.reason,
+                stack: trigger.stack.to_vec(),
+            });
+        },
+    ))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collections_that_wait_for_names_are_limited() {
+        let path = std::env::temp_dir().join(format!("gc-unnamed-{}", std::process::id()));
+        let log = Log {
+            output: Output::lines(path.clone()).unwrap(),
+            format: Format::Text,
+            form: Form::Table,
+            triggers: Some(Mutex::new(Triggers::new())),
+            names: Names::default(),
+        };
+        let mut state = State::new();
+        for number in 1..=UNNAMED as u64 + 3 {
+            state.running.push(Collection {
+                number,
+                at: Duration::ZERO,
+                generation: 0,
+                reason: GcReason::Induced,
+                pause: Duration::ZERO,
+                before: Heap::default(),
+                after: Heap::default(),
+                survived: None,
+                trigger: None,
+            });
+            state.ended(Heap::default());
+            log.write(&mut state);
+        }
+        assert_eq!(state.unnamed.len(), UNNAMED);
+        let lines = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(lines.lines().count(), 3, "{lines}");
+        assert!(lines.starts_with("[gc 1001] "), "{lines}");
     }
 }

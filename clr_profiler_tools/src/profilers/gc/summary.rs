@@ -52,9 +52,20 @@ impl Summary {
         self.generations.each_ref().map(|row| row.collections)
     }
 
+    /// The pauses in a line.
+    pub(crate) fn sum(&self, ran: Duration) -> String {
+        let share = 100.0 * self.paused.as_secs_f64() / ran.as_secs_f64().max(1e-9);
+        format!(
+            "paused {:.2} ms of {:.3} s ({share:.2} %), at most {:.2} ms; largest heap {} MB",
+            milliseconds(self.paused),
+            ran.as_secs_f64(),
+            milliseconds(self.longest),
+            megabytes(self.largest),
+        )
+    }
+
     /// `ran` is the time since the start.
     pub(crate) fn text(&self, format: Format, ran: Duration, overhead: &Overhead) -> String {
-        let share = 100.0 * self.paused.as_secs_f64() / ran.as_secs_f64().max(1e-9);
         let mut text = String::new();
         // Writing to a `String` cannot fail, hence `let _`.
         match format {
@@ -74,14 +85,7 @@ impl Summary {
                     );
                 }
                 let _ = writeln!(text, "overhead: {overhead}");
-                let _ = writeln!(
-                    text,
-                    "paused {:.2} ms of {:.3} s ({share:.2} %), at most {:.2} ms; largest heap {} MB",
-                    milliseconds(self.paused),
-                    ran.as_secs_f64(),
-                    milliseconds(self.longest),
-                    megabytes(self.largest),
-                );
+                let _ = writeln!(text, "{}", self.sum(ran));
             }
             Format::Json => {
                 let _ = writeln!(
