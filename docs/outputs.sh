@@ -23,14 +23,14 @@ failed=
 
 # The words of a verb, the file that it writes, and its lines: cut on the right, without those of no meaning here.
 shown() {
-    local words=$1 file=$2
+    local words=$1 file=$2 program=${program:-$sample}
     shift 2
     # shellcheck disable=SC2086
-    (cd "$folder" && "$command" $words -o "$file" "$@" -- "$sample" >/dev/null 2>err)
-    printf '\n## %s\n\n```text\n$ cargo clr %s -o %s%s -- Sample.dll\n' "${words%% *}" "$words" "$file" "${*:+ $*}"
+    (cd "$folder" && "$command" $words -o "$file" "$@" -- "$program" >/dev/null 2>err)
+    printf '\n## %s\n\n```text\n$ cargo clr %s -o %s%s -- %s\n' "${words%% *}" "$words" "$file" "${*:+ $*}" "$(basename "$program")"
     grep -v '^$' "$folder/$file" | head -n 10 | cut -c 1-110 | sed 's/ *$//; s/thread [0-9]*/thread 4711/'
     printf '```\n\n'
-    sed "s|$folder/||; s/^/> /" "$folder/err"
+    sed "s|$folder/||; s/^/> /; s/thread [0-9]*/thread 4711/" "$folder/err"
 }
 
 # The result of a verb, for the words after its options: a cell of the table.
@@ -100,7 +100,7 @@ table() {
     printf '| verb | sample | C# compiler | busy program | `-p` of the sample | of the compiler | of the busy program |\n'
     printf '|---|---|---|---|---|---|---|\n'
     mkfifo "$folder/input" "$folder/output"
-    for verb in cpu gc exceptions log calls alloc heap trace patch cover top; do
+    for verb in cpu gc exceptions log calls alloc locks heap trace patch cover top; do
         printf '| `%s` |' "$verb"
         cell "$verb" -- "$sample"
         cell "$verb" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs"
@@ -199,8 +199,8 @@ printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; %s; **.Changed
     cat <<'TEXT'
 # The output of each verb
 
-The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4;
-below them the line that the command prints. `docs/outputs.sh` has run the verbs and written this page.
+The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4 (for `locks` a program that waits);
+below them the lines that the command prints. `docs/outputs.sh` has run the verbs and written this page.
 
 The sizes of the results of each verb, for programs that the command starts and, with `-p`, for programs that run, 3
 seconds of each: the sample, the C# compiler (Roslyn) with a small source, over and over for `-p`, and a program that
@@ -215,6 +215,7 @@ TEXT
     shown log log.txt --methods 'Shop.**'
     shown calls calls.txt --methods 'Shop.**'
     shown alloc allocations.txt
+    program=$programs/Contends.dll shown locks locks.txt
     shown heap heap.txt
     (cd "$folder" && "$command" trace --methods 'Shop.**' --summary summary.txt -o trace.json -- "$sample" >/dev/null 2>err)
     printf '\n## trace\n\n```text\n$ cargo clr trace --methods "Shop.**" --summary summary.txt -o trace.json -- Sample.dll\n'
