@@ -233,6 +233,13 @@ impl Profiles for Trace {
                 "The trace and its summary are two files: `-o` and `--summary` name the same one.",
             ));
         }
+        let profile = self.cpu_profile.as_deref();
+        let profile = profile.map(|file| result_file(file, subject)).transpose()?;
+        if profile.is_some() && (profile == output || profile == summary) {
+            return Err(Failure::usage(
+                "The CPU profile of a trace is a file of its own: `--cpu-profile` names that of another option.",
+            ));
+        }
         let mut tool = Tool::new(
             "trace",
             "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48",
@@ -242,6 +249,7 @@ impl Profiles for Trace {
         .set("METHOD_TRACER_RULES", rules::setting(&self.rules, subject)?)
         .set("METHOD_TRACER_CONVENTIONS", self.conventions.as_ref())
         .set("METHOD_TRACER_SUMMARY", summary)
+        .set("METHOD_TRACER_CPU_PROFILE", profile)
         .set(
             "METHOD_TRACER_MAX_SIZE",
             self.max_size.map(|size| size.to_string()),

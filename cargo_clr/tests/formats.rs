@@ -1,7 +1,11 @@
 //! The formats of stacks, each read by a reader that others have written.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 use clr_profiler_test::{Archive, Fetcher, Index, Pinned, Platform};
 use clr_profiler_tests::{Folder, profilee, runtimes};
@@ -166,6 +170,98 @@ fn pprof_by_another_library() {
         seventy * 10 > all * 5 && all > 0,
         "{seventy} of {all}: {text}"
     );
+}
+
+/// The spans of a trace: by number their methods and traces.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn spans(trace: &str) -> HashMap<u64, (String, u64)> {
+    let trace: Value = serde_json::from_str(trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let spans = events.iter().filter_map(|event| {
+        let about = &event["args"];
+        let name = event["name"].as_str()?.to_owned();
+        Some((about["span"].as_u64()?, (name, about["trace"].as_u64()?)))
+    });
+    spans.collect()
+}
+
+/// The handler of a timer reads the innermost span where it interrupts a thread.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[test]
+fn samples_next_to_a_trace_have_their_spans() {
+    if !has_node() {
+        return;
+    }
+    for runtime in runtimes() {
+        let folder = Folder::new();
+        let [trace, profile] = ["trace.json", "cpu.pb.gz"].map(|name| folder.path(name));
+        let words = [
+            "trace",
+            "--methods",
+            "Spins.Program+Hot*.Seventy; Spins.Program.Ten; Spins.Program.Spin",
+            "--budget",
+            "100",
+            "--cpu-profile",
+            profile.to_str().unwrap(),
+            "-o",
+            trace.to_str().unwrap(),
+        ];
+        let run = clr_on(runtime, &words, &profilee("Spins"), &["2", "960"]).output();
+        let told = stderr(&run.unwrap());
+        assert!(told.contains(" % of it in spans"), "{told}");
+        let spans = spans(&fs::read_to_string(&trace).unwrap());
+        let text = script(
+            r#"
+            const [reader, file] = process.argv.slice(1);
+            const {Profile} = require(reader);
+            const profile = Profile.decode(require("zlib").gunzipSync(require("fs").readFileSync(file)));
+            const text = number => profile.stringTable.strings[Number(number)];
+            const byId = list => new Map(list.map(item => [Number(item.id), item]));
+            const [locations, functions] = [byId(profile.location), byId(profile.function)];
+            for (const sample of profile.sample) {
+                const frames = sample.locationId.map(id => {
+                    const [line] = locations.get(Number(id)).line;
+                    return text(functions.get(Number(line.functionId)).name);
+                });
+                const labels = Object.fromEntries(sample.label.map(label => [text(label.key), text(label.str)]));
+                console.log([sample.value[1], labels.trace_id ?? "", labels.span_id ?? "", ...frames].join("\t"));
+            }
+            "#,
+            &[&fetched(&PPROF_FORMAT), &profile],
+        );
+        let (mut all, mut own, mut labelled) = (0, 0, 0);
+        for line in text.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let time: u64 = fields[0].parse().unwrap();
+            let span = (!fields[2].is_empty()).then(|| {
+                let number = |field: usize| u64::from_str_radix(fields[field], 16).unwrap();
+                assert_eq!((fields[1].len(), fields[2].len()), (32, 16), "{line}");
+                let span = spans.get(&number(2)).expect(line);
+                assert_eq!(span.1, number(1), "{line}");
+                &span.0
+            });
+            labelled += if span.is_some() { time } else { 0 };
+            let traced = ["Seventy(", "Ten(", "Spin("];
+            let is_traced = |frame: &&&str| traced.iter().any(|name| frame.contains(name));
+            if let Some(method) = fields[3..].iter().find(is_traced) {
+                all += time;
+                let name = traced.iter().find(|name| method.contains(*name)).unwrap();
+                own += if span.is_some_and(|span| span.contains(name)) {
+                    time
+                } else {
+                    0
+                };
+            }
+        }
+        println!(
+            "on {}: {own} of {all} in their own spans, {labelled} in spans",
+            runtime.name
+        );
+        assert!(
+            all > 300_000_000 && own * 100 >= all * 98,
+            "{own} of {all}: {text}"
+        );
+    }
 }
 
 #[test]

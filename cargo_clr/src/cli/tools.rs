@@ -278,6 +278,10 @@ pub(crate) struct Trace {
     /// Also write a table of calls and times by method, and the refusals, to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
+    /// Also sample processor time to this file, each sample with its span: pprof (.pb.gz) has the labels trace_id and span_id, .otlp has
+    /// links (Linux x64)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cpu_profile: Option<PathBuf>,
     /// The size of the trace and of the file with the calls before: the oldest are dropped; 200 without this option
     #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) max_size: Option<u64>,

@@ -208,6 +208,14 @@ impl TraceContexts {
         (parent, state.unwrap_or_default())
     }
 
+    /// The ids of a span that is in the trace that began with the span `trace`.
+    #[must_use]
+    pub fn ids(&self, span: u64, trace: u64) -> (TraceId, SpanId) {
+        let remote = lock(&self.remote);
+        let trace = self.trace(trace, remote.parents.get(&trace));
+        (trace, self.span(span))
+    }
+
     /// Keeps the spans whose traces are sent.
     pub(super) fn keep_sampled(&self, spans: &mut Vec<Span>) {
         let remote = lock(&self.remote);
@@ -328,6 +336,8 @@ mod tests {
         assert_eq!(sent.len(), 2);
         let [outer, inner] = [0, 1].map(|number| contexts.place(&spans[number]));
         assert_eq!(outer.trace.to_string(), TRACE);
+        let ids = contexts.ids(spans[1].id, spans[1].trace);
+        assert_eq!(ids, (inner.trace, inner.span));
         assert_eq!(inner.trace, outer.trace);
         assert_eq!(outer.parent.unwrap().to_string(), "b7ad6b7169203331");
         assert_eq!(inner.parent, Some(outer.span));

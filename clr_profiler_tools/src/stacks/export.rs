@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::stacks::{Form, Stacks, Timeline, Unit};
 
-use super::{files, firefox, flame_graph, otlp, pprof};
+use super::labels::Part;
+use super::{Labels, files, firefox, flame_graph, otlp, pprof};
 
 /// A frame of a file: a method, and a place in its source if that is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -113,6 +114,20 @@ impl Export<'_> {
         }
     }
 
+    /// The stacks, outermost frame first, each with the parts of its weight and count by span.
+    pub(super) fn parts(
+        &self,
+        labels: Option<&Labels>,
+    ) -> impl Iterator<Item = (Vec<u64>, Vec<Part>)> {
+        self.stacks.ends().map(move |(node, stack, weight, count)| {
+            let parts = match labels {
+                Some(labels) => labels.parts(node, weight, count),
+                None => vec![(None, weight, count)],
+            };
+            (stack, parts)
+        })
+    }
+
     /// When recording began, since 1970.
     pub(super) fn unix_nanoseconds(&self) -> u64 {
         let time = self.began.duration_since(SystemTime::UNIX_EPOCH);
@@ -131,16 +146,32 @@ impl Export<'_> {
     pub fn write(
         &self,
         form: Form,
+        frame: impl FnMut(u64) -> Frame,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.write_labelled(form, None, frame, out)
+    }
+
+    /// Writes the stacks in a format, with the spans of samples where the format has them: [`Form::Pprof`] as the labels
+    /// `trace_id` and `span_id`, [`Form::Otlp`] as links.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_labelled(
+        &self,
+        form: Form,
+        labels: Option<&Labels>,
         mut frame: impl FnMut(u64) -> Frame,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let frame: &mut Frames<'_> = &mut frame;
         match form {
             Form::FlameGraph => flame_graph::write(self.stacks, self.title, self.unit, frame, out),
-            Form::Pprof => pprof::write(self, frame, out),
+            Form::Pprof => pprof::write(self, labels, frame, out),
             Form::Firefox => firefox::write(self, frame, out),
             Form::Speedscope => files::speedscope(self, frame, out),
-            Form::Otlp => otlp::write(self, frame, out),
+            Form::Otlp => otlp::write(self, labels, frame, out),
             Form::Folded | Form::Table => files::folded(self.stacks, frame, out),
         }
     }
@@ -155,6 +186,7 @@ pub(super) type Frames<'a> = dyn FnMut(u64) -> Frame + 'a;
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::Label;
     use super::*;
 
     /// Three stacks of frames with special characters and a place in the source.
@@ -190,6 +222,30 @@ pub(super) mod tests {
             timeline,
         };
         export.write(form, frame, &mut out).unwrap();
+        out
+    }
+
+    /// The stacks, of which a third of the heaviest is in a span.
+    pub(crate) fn labelled(form: Form) -> Vec<u8> {
+        let (mut stacks, mut labels) = (stacks(), Labels::with_limit(10));
+        let node = stacks.add([1, 3], 30_000_000);
+        let label = Label {
+            trace: [0xAB; 16],
+            span: [0, 0, 0, 0, 0, 0, 1, 2],
+        };
+        labels.add(node, label, 30_000_000);
+        let mut out = Vec::new();
+        let export = Export {
+            stacks: &stacks,
+            title: "Time",
+            unit: Unit::Nanoseconds,
+            values: ("samples", "cpu"),
+            began: SystemTime::UNIX_EPOCH,
+            duration: Duration::from_millis(250),
+            timeline: None,
+        };
+        let written = export.write_labelled(form, Some(&labels), frame, &mut out);
+        written.unwrap();
         out
     }
 

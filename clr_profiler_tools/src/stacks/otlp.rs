@@ -12,13 +12,15 @@ use prost::Message;
 
 use super::export::{Export, Frame, Frames};
 use super::pprof::Strings;
+use super::{Label, Labels};
 
 pub(super) fn write(
     export: &Export<'_>,
+    labels: Option<&Labels>,
     frame: &mut Frames<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    out.write_all(&request(export, frame).encode_to_vec())
+    out.write_all(&request(export, labels, frame).encode_to_vec())
 }
 
 fn service_name() -> String {
@@ -33,15 +35,21 @@ struct Tables<'a, 'b> {
     strings: Strings,
     functions: HashMap<(i32, i32), i32>,
     locations: HashMap<u64, i32>,
+    links: HashMap<Label, i32>,
     dictionary: model::ProfilesDictionary,
 }
 
-fn request(export: &Export<'_>, frame: &mut Frames<'_>) -> ExportProfilesServiceRequest {
+fn request(
+    export: &Export<'_>,
+    labels: Option<&Labels>,
+    frame: &mut Frames<'_>,
+) -> ExportProfilesServiceRequest {
     let mut tables = Tables {
         frame,
         strings: Strings::new(),
         functions: HashMap::new(),
         locations: HashMap::new(),
+        links: HashMap::new(),
         dictionary: model::ProfilesDictionary {
             mapping_table: vec![model::Mapping::default()],
             location_table: vec![model::Location::default()],
@@ -65,14 +73,18 @@ fn request(export: &Export<'_>, frame: &mut Frames<'_>) -> ExportProfilesService
             ..model::Profile::default()
         })
         .collect();
-    for (stack, weight, count) in export.stacks.iter() {
+    for (stack, parts) in export.parts(labels) {
         let stack_index = tables.stack(stack);
-        for (profile, value) in profiles.iter_mut().zip(export.values_of(weight, count)) {
-            profile.samples.push(model::Sample {
-                stack_index,
-                values: vec![value],
-                ..model::Sample::default()
-            });
+        for (label, weight, count) in parts {
+            let link_index = label.map_or(0, |label| tables.link(label));
+            for (profile, value) in profiles.iter_mut().zip(export.values_of(weight, count)) {
+                profile.samples.push(model::Sample {
+                    stack_index,
+                    link_index,
+                    values: vec![value],
+                    ..model::Sample::default()
+                });
+            }
         }
     }
     tables.dictionary.string_table = tables.strings.all;
@@ -106,6 +118,18 @@ fn request(export: &Export<'_>, frame: &mut Frames<'_>) -> ExportProfilesService
 impl Tables<'_, '_> {
     fn string(&mut self, text: &str) -> i32 {
         index(self.strings.number(text))
+    }
+
+    /// The index of the link to a span.
+    fn link(&mut self, label: Label) -> i32 {
+        let table = &mut self.dictionary.link_table;
+        *self.links.entry(label).or_insert_with(|| {
+            table.push(model::Link {
+                trace_id: label.trace.to_vec(),
+                span_id: label.span.to_vec(),
+            });
+            index(table.len() - 1)
+        })
     }
 
     /// The index of a stack, which has its outermost frame first here, and last in the file.
@@ -160,7 +184,7 @@ fn index(number: usize) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::export::tests::written;
+    use super::super::export::tests::{labelled, written};
     use super::*;
     use crate::stacks::{Form, Unit};
 
@@ -216,5 +240,24 @@ mod tests {
                 ("cpu", "bytes", stacks([30_000_000, 10_000_000, 60_000_000])),
             ]
         );
+    }
+
+    #[test]
+    fn samples_of_a_span_have_a_link() {
+        let bytes = labelled(Form::Otlp);
+        let request = ExportProfilesServiceRequest::decode(&*bytes).unwrap();
+        let links = request.dictionary.unwrap().link_table;
+        assert_eq!((links.len(), &links[0]), (2, &model::Link::default()));
+        assert_eq!(links[1].trace_id, [0xAB; 16]);
+        assert_eq!(links[1].span_id, [0, 0, 0, 0, 0, 0, 1, 2]);
+        let cpu = &request.resource_profiles[0].scope_profiles[0].profiles[1];
+        let linked = |index| {
+            let all = cpu
+                .samples
+                .iter()
+                .filter(move |sample| sample.link_index == index);
+            all.map(|sample| sample.values[0]).sum::<i64>()
+        };
+        assert_eq!((linked(0), linked(1)), (100_000_000, 30_000_000));
     }
 }

@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use prost::Message;
 
 use super::export::{Export, Frame, Frames};
+use super::{Label, Labels};
 
 #[derive(Clone, PartialEq, Message)]
 struct Profile {
@@ -50,6 +51,16 @@ struct Sample {
     location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
     value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<TextLabel>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct TextLabel {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    str: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -107,16 +118,17 @@ impl Strings {
 
 pub(super) fn write(
     export: &Export<'_>,
+    labels: Option<&Labels>,
     frame: &mut Frames<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut out = GzEncoder::new(out, Compression::default());
-    out.write_all(&profile(export, frame).encode_to_vec())?;
+    out.write_all(&profile(export, labels, frame).encode_to_vec())?;
     out.finish()?;
     Ok(())
 }
 
-fn profile(export: &Export<'_>, frame: &mut Frames<'_>) -> Profile {
+fn profile(export: &Export<'_>, labels: Option<&Labels>, frame: &mut Frames<'_>) -> Profile {
     let mut strings = Strings::new();
     let mut number = |text: &str| strings.number(text) as i64;
     let types = export.types().into_iter();
@@ -136,7 +148,7 @@ fn profile(export: &Export<'_>, frame: &mut Frames<'_>) -> Profile {
         comment: vec![number(export.title)],
         ..Profile::default()
     };
-    for (stack, weight, count) in export.stacks.iter() {
+    for (stack, parts) in export.parts(labels) {
         let mut location_id = Vec::with_capacity(stack.len());
         for key in stack.into_iter().rev() {
             let id = *locations.entry(key).or_insert_with(|| {
@@ -164,10 +176,18 @@ fn profile(export: &Export<'_>, frame: &mut Frames<'_>) -> Profile {
             });
             location_id.push(id);
         }
-        profile.sample.push(Sample {
-            location_id,
-            value: export.values_of(weight, count),
-        });
+        for (label, weight, count) in parts {
+            let texts = label.iter().flat_map(Label::texts);
+            let label = texts.map(|(key, text)| TextLabel {
+                key: number(key),
+                str: number(&text),
+            });
+            profile.sample.push(Sample {
+                label: label.collect(),
+                location_id: location_id.clone(),
+                value: export.values_of(weight, count),
+            });
+        }
     }
     profile.string_table = strings.all;
     profile
@@ -179,7 +199,7 @@ mod tests {
 
     use flate2::read::GzDecoder;
 
-    use super::super::export::tests::written;
+    use super::super::export::tests::{labelled, written};
     use super::*;
     use crate::stacks::{Form, Unit};
 
@@ -227,6 +247,31 @@ mod tests {
         );
         assert_eq!(profile.duration_nanos, 250_000_000);
         assert_eq!(profile.time_nanos, 1_000_000_000_000_000_000);
+    }
+
+    #[test]
+    fn samples_of_a_span_are_labelled() {
+        let profile = read(&labelled(Form::Pprof));
+        let text = |number: i64| profile.string_table[number as usize].as_str();
+        let mut samples: Vec<_> = profile
+            .sample
+            .iter()
+            .map(|sample| {
+                let labels = sample.label.iter();
+                let labels = labels.map(|label| format!("{}={}", text(label.key), text(label.str)));
+                (sample.value[1], labels.collect::<Vec<_>>().join(" "))
+            })
+            .collect();
+        samples.sort();
+        let ids = format!("trace_id={} span_id=0000000000000102", "ab".repeat(16));
+        let none = String::new();
+        let expected = [
+            (10_000_000, none.clone()),
+            (30_000_000, none.clone()),
+            (30_000_000, ids),
+            (60_000_000, none),
+        ];
+        assert_eq!(samples, expected);
     }
 
     #[test]

@@ -142,6 +142,13 @@ impl Stacks {
         ends.map(|end| (self.frames(end), end.weight, end.count))
     }
 
+    /// As [`iter`](Self::iter), with the nodes at which the stacks end.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (Node, Vec<u64>, u64, u64)> + '_ {
+        let nodes = (0_u32..).map(Node).zip(&self.nodes);
+        let ends = nodes.filter(|(_, data)| data.count > 0);
+        ends.map(|(node, end)| (node, self.frames(end), end.weight, end.count))
+    }
+
     /// For each frame, the weight of the stacks that end in it, and of those that pass through it,
     /// each counted once.
     #[must_use]

@@ -110,10 +110,12 @@ impl Engine {
             process: clock::of_process().unwrap_or_default(),
         });
         let mut feed = None;
-        let installed = signal::install(options.depth);
+        let installed = signal::install(options.depth, options.label);
         let started = installed.and_then(|()| {
-            if feed::is_wanted(options.interval) {
-                feed = shared.feed();
+            match options.label {
+                _ if !feed::is_wanted(options.interval) => {}
+                Some(_) => lock(&shared.threads).feed(Err("samples with labels need timers".to_owned())),
+                None => feed = shared.feed(),
             }
             lock(&shared.threads).open(options.interval);
             Worker::start(info, "cpu sampler", {
@@ -337,6 +339,7 @@ impl Shared {
                 frames: wait.frames,
                 is_truncated: wait.walked.is_truncated,
                 is_broken: wait.walked.is_broken,
+                label: [0, 0],
             },
         );
         let mut totals = lock(&self.totals);
@@ -387,6 +390,7 @@ impl Shared {
                 frames,
                 is_truncated: walked.is_truncated,
                 is_broken: walked.is_broken,
+                label: [Header::Label, Header::SecondLabel].map(|word| record.header(word) as u64),
             };
             totals.samples += 1;
             totals.intervals += u64::from(weight);

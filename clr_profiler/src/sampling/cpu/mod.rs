@@ -41,6 +41,9 @@ on_platforms! {
 #[path = "unsupported.rs"]
 mod engine;
 
+#[allow(unsafe_code, reason = "a function that a handler calls")]
+mod label;
+
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -52,6 +55,7 @@ use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_macros::component;
 
 use engine::Engine;
+use label::Label;
 
 /// A sample of a [`CpuSampler`]: the stack of a thread that was using a processor, or that was waiting.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,9 @@ pub struct CpuSample<'a> {
     /// Whether the stack could not be walked to its end, nor to the code of the runtime that called the outermost managed
     /// method. The frames up to there are right.
     pub is_broken: bool,
+    /// The numbers that the function of [`CpuSamplerBuilder::label`] has returned on the thread; zeros without one, and where the
+    /// thread waited.
+    pub label: [u64; 2],
 }
 
 /// A frame of a [`CpuSample`].
@@ -235,6 +242,7 @@ pub struct CpuSamplerBuilder {
     interval: Duration,
     depth: usize,
     wall_clock: bool,
+    label: Option<Label>,
 }
 
 impl Default for CpuSamplerBuilder {
@@ -243,6 +251,7 @@ impl Default for CpuSamplerBuilder {
             interval: Duration::from_millis(4),
             depth: 512,
             wall_clock: false,
+            label: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
 
+use super::label::Label;
 use super::slot::{Key, Slot, Writer};
 use crate::error::{Error, Result};
 
@@ -40,7 +41,7 @@ const FRAME: usize = 8;
 const AFTER: usize = 256;
 
 /// The words before the copies: see [`Header`].
-pub(super) const HEADER: usize = 9;
+pub(super) const HEADER: usize = 11;
 
 /// The places of the interrupted registers above the stack pointer that a handler of a signal returns with (x86-64).
 pub(super) const INTERRUPTED_FP: usize = 40 + 8 * 10;
@@ -62,6 +63,9 @@ pub(super) enum Header {
     /// The number of words before the copies: a frame pointer, the return addresses of its frame and those beyond, and a 0
     /// if they are all.
     Beyond,
+    /// The two numbers that a function of the profiler has returned on the thread.
+    Label,
+    SecondLabel,
 }
 
 /// The handler that the runtime has installed, as the address of a function; 0 without one.
@@ -72,6 +76,9 @@ static PREVIOUS_FLAGS: AtomicUsize = AtomicUsize::new(0);
 
 /// The maximum number of frames.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
+
+/// The address of the label of samples; 0 without one.
+static LABEL: AtomicUsize = AtomicUsize::new(0);
 
 /// How the runtime's handler is to be found.
 fn current(signal: c_int) -> Result<sigaction> {
@@ -111,9 +118,10 @@ pub(super) fn check() -> Result<()> {
 }
 
 /// Installs the handler above the runtime's.
-pub(super) fn install(depth: usize) -> Result<()> {
+pub(super) fn install(depth: usize, label: Option<Label>) -> Result<()> {
     check()?;
     DEPTH.store(depth, SeqCst);
+    LABEL.store(label.map_or(0, Label::address), SeqCst);
     let previous = current(SIGNAL)?;
     // It was left installed below the handler of another library.
     if is_ours(&previous) {
@@ -247,6 +255,7 @@ fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
     header[Header::Sp as usize] = registers.sp as u64;
     header[Header::Fp as usize] = registers.fp as u64;
     header[Header::Link as usize] = registers.link as u64;
+    [header[Header::Label as usize], header[Header::SecondLabel as usize]] = label();
     if writer.room() < HEADER + WIDE_WINDOW + FRAMES + 2 * AFTER {
         slot.lose(weight);
         return;
@@ -263,6 +272,15 @@ fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
     writer.set(Header::Length as usize, writer.len() as u64);
     writer.publish();
     slot.spend(super::timer::ticks().saturating_sub(started));
+}
+
+/// The label of this thread now; zeros without one.
+fn label() -> [u64; 2] {
+    match LABEL.load(Relaxed) {
+        0 => [0, 0],
+        // SAFETY: `install` has stored it.
+        label => unsafe { Label::call(label) },
+    }
 }
 
 /// Copies a part of a stack whose bounds are not known.

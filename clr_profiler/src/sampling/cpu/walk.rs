@@ -470,7 +470,7 @@ mod tests {
 
     #[test]
     fn words_are_found_where_they_were_copied() {
-        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 3];
+        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 3, 0, 0];
         words.extend([0x2008, 0x77, 0x78]);
         words.extend([0x1000, 3, 7, 8, 9]);
         words.extend([0x1018, 1, 10]);

@@ -1,9 +1,9 @@
 //! Shows where a .NET program spends processor time.
 
 pub(crate) mod functions;
-mod options;
-mod profile;
-mod sampling;
+pub(crate) mod options;
+pub(crate) mod profile;
+pub(crate) mod sampling;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -22,6 +22,20 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Samples of processor time as often as by default, for a file.
+    pub(crate) fn of_file(output: Output, form: Form) -> Self {
+        Self {
+            output,
+            form,
+            interval: None,
+            suspends: false,
+            by_wall: false,
+            by_thread: false,
+            lines: false,
+            progress: false,
+        }
+    }
+
     pub(crate) fn read(settings: &Settings) -> Result<Self> {
         let output = Output::whole(settings.path("CPU_SAMPLER_OUTPUT", "cpu.svg"))?;
         let form = form(settings, "CPU_SAMPLER_FORMAT", output.path())?;

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::stacks::{Export, Form, Node, Stacks, Timeline, Unit};
+use crate::stacks::{Export, Form, Label, Labels, Node, Stacks, Timeline, Unit};
 use clr_profiler::Overhead;
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{CpuCode, CpuSample, Sample};
@@ -18,6 +19,12 @@ const LIMIT: usize = 1_000_000;
 
 /// The limit for single samples, 64 MB.
 const SAMPLES: usize = 2_000_000;
+
+/// The limit for the spans of stacks, some 50 MB.
+const LABELS: usize = 500_000;
+
+/// The span of a sample's label.
+pub(crate) type Spanned = Arc<dyn Fn([u64; 2]) -> Label + Send + Sync>;
 
 /// How late samples of threads that were interrupted are delivered.
 const LATE: Duration = Duration::from_millis(40);
@@ -36,6 +43,10 @@ pub(crate) struct Profile {
     began: (SystemTime, Instant),
     /// If the format has them.
     timeline: Option<Timeline>,
+    /// The spans of samples, if there are some.
+    labels: Option<(Spanned, Labels)>,
+    /// The time of samples in spans.
+    in_spans: Duration,
     /// The error that has ended the sampler.
     failure: Option<String>,
 }
@@ -50,8 +61,20 @@ impl Profile {
             stacks: Stacks::with_limit(LIMIT),
             began: (SystemTime::now(), Instant::now()),
             timeline: (options.form == Form::Firefox).then(|| Timeline::with_limit(SAMPLES)),
+            labels: None,
+            in_spans: Duration::ZERO,
             failure: None,
         }
+    }
+
+    /// Samples have the spans of their labels from now on.
+    pub(crate) fn label_by(&mut self, spanned: Spanned) {
+        self.labels = Some((spanned, Labels::with_limit(LABELS)));
+    }
+
+    /// The time of samples in spans.
+    pub(crate) fn in_spans(&self) -> Duration {
+        self.in_spans
     }
 
     pub(crate) fn add(&mut self, info: &ProfilerInfo, sample: &Sample<'_>) {
@@ -132,6 +155,12 @@ impl Profile {
         let frames = thread.into_iter().chain(frames);
         let time = sample.cpu + sample.waited;
         let node = stacks.add(frames, time.as_nanos() as u64);
+        if let Some((spanned, labels)) = &mut self.labels
+            && sample.label != [0, 0]
+        {
+            labels.add(node, spanned(sample.label), time.as_nanos() as u64);
+            self.in_spans += time;
+        }
         let at = self.time_of(sample);
         self.add_to_timeline(sample.os_thread, at, node, time);
     }
@@ -151,6 +180,15 @@ impl Profile {
         if left_out > 0 {
             remarks.push(format!(
                 "the file has no room for the last {left_out} samples"
+            ));
+        }
+        let left_out = self
+            .labels
+            .as_ref()
+            .map_or(0, |(_, labels)| labels.left_out());
+        if left_out > 0 {
+            remarks.push(format!(
+                "the file has no room for the spans of the last {left_out} samples"
             ));
         }
         remarks
@@ -191,7 +229,8 @@ impl Profile {
             duration: clock.elapsed(),
             timeline: self.timeline.as_ref(),
         };
-        export.write(form, |number| self.functions.frame(number), out)
+        let labels = self.labels.as_ref().map(|(_, labels)| labels);
+        export.write_labelled(form, labels, |number| self.functions.frame(number), out)
     }
 
     fn table(&self, totals: &Totals, overhead: Overhead, out: &mut dyn Write) -> io::Result<()> {

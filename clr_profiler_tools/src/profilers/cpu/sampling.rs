@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::report::lock;
+use crate::spans::threads;
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{
     CpuSampler as OnThread, CpuSamplerTotals, Sampler, SamplerOptions, SamplerTotals,
@@ -15,6 +16,9 @@ use super::profile::Profile;
 /// The caveat of samples at safepoints.
 pub(crate) const BIAS: &str = "own time is biased: it is booked at the next safepoint, where the runtime can \
      suspend a thread, and this can be in another method than the one that used the time";
+
+/// As often as most kernels count the processor time of threads.
+const USUAL: Duration = Duration::from_millis(4);
 
 /// Whether this platform has the sampler that suspends nothing.
 const HAS_TIMERS: bool = cfg!(all(
@@ -56,8 +60,7 @@ impl Sampling {
         };
         let profile = Arc::clone(profile);
         if is_wanted && available.is_ok() {
-            // As often as most kernels count the processor time of threads.
-            let interval = options.interval.unwrap_or(Duration::from_millis(4));
+            let interval = options.interval.unwrap_or(USUAL);
             let mut builder = OnThread::builder().interval(interval.min(Duration::from_secs(1)));
             if options.by_wall {
                 builder = builder.wall_clock();
@@ -72,6 +75,28 @@ impl Sampling {
         let sampler = Sampler::new(how, move |info, sample| lock(&profile).add(info, sample));
         let reason = available.err().map(|error| error.to_string());
         Ok(Self::Suspending(setup.attach(sampler)?, interval, reason))
+    }
+
+    /// Samples threads with the labels of their spans.
+    ///
+    /// # Errors
+    ///
+    /// Threads cannot be interrupted, or no handler can read their spans.
+    pub(crate) fn attach_labelled(
+        setup: &mut Setup,
+        profile: &Arc<Mutex<Profile>>,
+    ) -> Result<Self> {
+        if !HAS_TIMERS {
+            return Err(Error::other(ELSEWHERE));
+        }
+        OnThread::check()?;
+        let builder = threads::label(OnThread::builder().interval(USUAL));
+        let builder = builder.ok_or_else(|| {
+            Error::other("a handler of signals can read the span of a thread on x64 alone")
+        })?;
+        let profile = Arc::clone(profile);
+        let sampler = builder.build(move |info, sample| lock(&profile).add_cpu(info, sample));
+        Ok(Self::OnThread(setup.attach(sampler)?, USUAL))
     }
 
     pub(crate) fn wait_for_delivery(&self) -> Result<()> {

@@ -13,6 +13,7 @@ mod methods;
 mod native;
 mod notes;
 mod options;
+mod samples;
 mod small;
 mod summary;
 mod values;
@@ -35,6 +36,7 @@ use budget::Budget;
 use conventions::Conventions;
 use notes::About;
 use options::Options;
+use samples::Samples;
 
 /// How often spans are taken and written.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -62,6 +64,7 @@ static SPANS: LazyLock<Arc<Spans>> = LazyLock::new(|| Arc::new(Spans::of_threads
 pub struct MethodTracer {
     instrumentation: Arc<Instrumentation>,
     conventions: Arc<Conventions>,
+    samples: Option<Arc<Samples>>,
     report: Arc<Report>,
     session: Session,
 }
@@ -92,12 +95,20 @@ impl Profiler for MethodTracer {
         Ok(())
     }
 
+    // The samples that are delivered now may contain functions of the module, which are then forgotten.
+    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        let samples = self.samples.as_ref();
+        samples.map_or(Ok(()), |samples| samples.forget(module))
+    }
+
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
         note_problems(&self.instrumentation);
         self.conventions.note_unmatched();
+        let samples = self.samples.as_ref();
+        let stopped = samples.map_or(Ok(()), |samples| samples.stop());
         self.report.finish();
         self.session.end();
-        Ok(())
+        stopped
     }
 }
 
@@ -164,11 +175,17 @@ impl Tool for MethodTracer {
             }
         });
         let trace = TraceFile::create(options.output, options.limit)?;
+        let sent = exporter
+            .as_ref()
+            .map(|exporter| Arc::clone(exporter.contexts()));
+        let start = |output| Samples::start(info, setup, settings, output, sent);
+        let samples = options.cpu_profile.map(start).transpose()?.map(Arc::new);
         let report = Arc::new(report(
             info.clone(),
             trace,
             options.summary,
             exporter,
+            samples.clone(),
             settings,
         )?);
         setup.attach(NativeMethods::new(&helper, |method| {
@@ -184,9 +201,13 @@ impl Tool for MethodTracer {
         drain(budget, Arc::clone(&instrumentation))?;
         let session = Session::start(settings, info, setup, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
-            let conventions = Arc::clone(&conventions);
+            let (conventions, samples) = (Arc::clone(&conventions), samples.clone());
             move || {
                 SPANS.close();
+                let stopped = samples.as_ref().map_or(Ok(()), |samples| samples.stop());
+                if let Err(error) = stopped {
+                    failures::add("failed", error);
+                }
                 if let Err(error) = instrumentation.remove() {
                     failures::add("failed", error);
                 }
@@ -198,6 +219,7 @@ impl Tool for MethodTracer {
         Ok(Self {
             instrumentation,
             conventions,
+            samples,
             report,
             session,
         })
@@ -269,6 +291,7 @@ fn report(
     mut trace: TraceFile,
     summary: Option<Output>,
     exporter: Option<Exporter>,
+    samples: Option<Arc<Samples>>,
     settings: &Settings,
 ) -> Result<Report> {
     let settings = settings.clone();
@@ -284,6 +307,8 @@ fn report(
         }
         let sent = exporter.as_ref().map(Exporter::sent);
         let written = trace.write(&SPANS, &ended, moment, || summary::json(sent));
+        let samples = samples.as_ref();
+        let sampled = samples.map_or(Ok(()), |samples| samples.write(moment));
         // Spans beyond the limit of the trace are in the summary.
         let began = Instant::now();
         let is_due = !matches!(written, Ok(false)) && began >= summary_after;
@@ -305,7 +330,7 @@ fn report(
             Session::say_so_far(&settings, words);
             told = omitted;
         }
-        written.map(drop)
+        written.and(sampled)
     };
     let report = Report::start(When::every(INTERVAL), move |moment| {
         budget::charged(|| write(moment))

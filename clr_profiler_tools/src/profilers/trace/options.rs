@@ -23,6 +23,8 @@ pub(crate) struct Options {
     /// The limit of the trace in bytes.
     pub(crate) limit: u64,
     pub(crate) summary: Option<Output>,
+    /// The file of samples of processor time.
+    pub(crate) cpu_profile: Option<PathBuf>,
     pub(crate) values: Values,
     /// The part of the CPU time that tracing may take; `None` for all of it.
     pub(crate) budget: Option<f64>,
@@ -68,6 +70,7 @@ impl Options {
             is_all,
             output: settings.path("METHOD_TRACER_OUTPUT", "trace.json"),
             limit: limit << 20,
+            cpu_profile: settings.get("METHOD_TRACER_CPU_PROFILE").map(PathBuf::from),
             summary: summary.map(|path| Output::whole(path.into())).transpose()?,
             budget: (budget < 100).then(|| f64::from(budget) / 100.0),
             values: Values {

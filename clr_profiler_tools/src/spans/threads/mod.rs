@@ -355,6 +355,48 @@ pub(super) fn open() -> Vec<Raw> {
     all
 }
 
+/// Labels samples with the innermost span of the thread and its trace, which are zeros where only the execution context tells it.
+#[cfg(all(
+    feature = "profilers",
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu"
+))]
+pub(crate) fn label(
+    sampler: clr_profiler::sampling::CpuSamplerBuilder,
+) -> Option<clr_profiler::sampling::CpuSamplerBuilder> {
+    // SAFETY: `innermost_label` reads the pointer of the thread, which is in the memory that a thread has from its start, and
+    // atomic numbers of memory that is never freed. A frame is the top only when its numbers are written.
+    Some(unsafe { sampler.label(innermost_label) })
+}
+
+/// Where the pointer of a thread can be in memory that is allocated at its first use, no handler may read it.
+#[cfg(all(
+    feature = "profilers",
+    not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))
+))]
+pub(crate) fn label(
+    _sampler: clr_profiler::sampling::CpuSamplerBuilder,
+) -> Option<clr_profiler::sampling::CpuSamplerBuilder> {
+    None
+}
+
+/// The innermost span of this thread and its trace, if they are known. Handlers of signals call it.
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")),
+    allow(dead_code, reason = "no handler calls it")
+)]
+fn innermost_label() -> [u64; 2] {
+    let Some(thread) = known() else {
+        return [0, 0];
+    };
+    let top = thread.top();
+    match top.id.load(Relaxed) {
+        0 => [0, 0],
+        id => [id, top.trace.load(Relaxed)],
+    }
+}
+
 /// The totals of the first `methods` methods.
 pub(super) fn counted(methods: usize) -> Vec<Counted> {
     let threads = lock(&ALL).clone();
@@ -413,11 +455,13 @@ mod tests {
         let outer = begin_in(METHOD, 7, 3);
         let inner = begin(NUMBER);
         assert_eq!((parent(outer), parent(inner)), (7, id(outer)));
+        assert_eq!(innermost_label(), [id(inner), 3]);
         assert_eq!(of(inner).unwrap().0.trace, 3);
         assert_eq!(captures(), inner);
         // Another context.
         let boundary = enter();
         assert_eq!((begin(NUMBER), captures(), innermost(5)), (0, 0, 0));
+        assert_eq!(innermost_label(), [0, 0]);
         let other = begin_in(METHOD, 5, 0);
         assert_eq!((parent(other), of(other).unwrap().0.trace), (5, id(other)));
         // A frame that is left open ends with the boundary.

@@ -1,0 +1,60 @@
+//! Labels of samples, which the sampled thread itself returns in a handler.
+
+use std::ptr;
+
+use super::CpuSamplerBuilder;
+
+/// A function that may be called in a handler of a signal, at any instruction of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label(fn() -> [u64; 2]);
+
+impl PartialEq for Label {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Label {}
+
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    allow(dead_code, reason = "there is no handler")
+)]
+impl Label {
+    /// As a number for [`call`](Self::call).
+    pub(super) fn address(self) -> usize {
+        self.0 as *const () as usize
+    }
+
+    /// Calls the label of this address.
+    ///
+    /// # Safety
+    ///
+    /// It is one of [`address`](Self::address).
+    pub(super) unsafe fn call(address: usize) -> [u64; 2] {
+        let label = ptr::with_exposed_provenance::<()>(address);
+        // SAFETY: the address is that of a function of this type, which stays loaded because the library does. It may be called
+        // here because of the promise of whoever has called `label`.
+        let label: fn() -> [u64; 2] = unsafe { std::mem::transmute(label) };
+        label()
+    }
+}
+
+impl CpuSamplerBuilder {
+    /// Labels each sample of a thread that uses a processor with two numbers, such as the ids of the request on which it works.
+    /// `label` returns them on that thread, at the moment of the sample. All samples are taken by timers then.
+    ///
+    /// # Safety
+    ///
+    /// `label` is called in a handler of a signal, on any managed thread, at any instruction of it: also in the middle of an
+    /// allocation, and of a change of the data that it reads. So it only reads atomic numbers, and thread-local ones that are
+    /// neither initialised nor allocated at their first use. It does not allocate, lock, wait, panic or call the runtime, and
+    /// leaves `errno` as it is.
+    #[must_use]
+    pub unsafe fn label(self, label: fn() -> [u64; 2]) -> Self {
+        Self {
+            label: Some(Label(label)),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The samples of processor time next to a trace, each with the span in which it was taken.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use clr_profiler::prelude::*;
+
+use crate::otlp::TraceContexts;
+use crate::profilers::cpu::options::Options;
+use crate::profilers::cpu::profile::{Profile, Spanned};
+use crate::profilers::cpu::sampling::Sampling;
+use crate::report::{Moment, Output, Pace, Session, Settings, lock};
+use crate::stacks::{Form, Label};
+
+/// A sampler of processor time, and its file.
+pub(super) struct Samples {
+    info: ProfilerInfo,
+    settings: Settings,
+    output: Output,
+    form: Form,
+    sampler: Sampling,
+    profile: Arc<Mutex<Profile>>,
+    pace: Mutex<Pace>,
+}
+
+impl Samples {
+    /// Samples threads from now on. Spans have the ids by which a collector knows them, or else their numbers in the trace.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written, or threads cannot be sampled so on this system.
+    pub(super) fn start(
+        info: &ProfilerInfo,
+        setup: &mut Setup,
+        settings: &Settings,
+        output: PathBuf,
+        contexts: Option<Arc<TraceContexts>>,
+    ) -> Result<Self> {
+        let output = Output::whole(output)?;
+        let form = Form::of(output.path());
+        let options = Options::of_file(output, form);
+        let mut profile = Profile::new(&options);
+        profile.label_by(spanned(contexts));
+        let profile = Arc::new(Mutex::new(profile));
+        let sampler = Sampling::attach_labelled(setup, &profile).map_err(|error| {
+            Error::other(format!(
+                "there is no CPU profile next to the trace: {error}"
+            ))
+        })?;
+        Ok(Self {
+            info: info.clone(),
+            settings: settings.clone(),
+            output: options.output,
+            form,
+            sampler,
+            profile,
+            pace: Mutex::new(Pace::start()),
+        })
+    }
+
+    /// The functions of a module are gone, and the samples with them are delivered.
+    pub(super) fn forget(&self, module: ModuleId) -> Result<()> {
+        let waited = self.sampler.wait_for_delivery();
+        lock(&self.profile).forget(module);
+        waited
+    }
+
+    /// Ends the sampler.
+    pub(super) fn stop(&self) -> Result<()> {
+        let stopped = self.sampler.stop();
+        if let Err(error) = &stopped {
+            lock(&self.profile).fail(error);
+        }
+        stopped
+    }
+
+    /// Writes the file, if it is time to.
+    pub(super) fn write(&self, moment: Moment) -> io::Result<()> {
+        let mut pace = lock(&self.pace);
+        let is_due = pace.is_due() && self.output.is_replaceable();
+        if moment == Moment::Meanwhile && !is_due {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let profile = lock(&self.profile).clone();
+        let (totals, overhead) = (self.sampler.totals(), self.info.overhead());
+        let written = self
+            .output
+            .replace(|file| profile.write(self.form, &totals, overhead, file));
+        pace.written(began);
+        if moment == Moment::End {
+            let (all, in_spans) = (
+                profile.total().as_secs_f64(),
+                profile.in_spans().as_secs_f64(),
+            );
+            let share = if all > 0.0 {
+                in_spans / all * 100.0
+            } else {
+                0.0
+            };
+            Session::say(
+                &self.settings,
+                format_args!(
+                    "the CPU profile has {all:.3} s of processor time, {share:.1} % of it in spans"
+                ),
+            );
+            for words in profile.remarks(&totals) {
+                Session::say(&self.settings, words);
+            }
+        }
+        written
+    }
+}
+
+/// The ids of a span outside of the process.
+fn spanned(contexts: Option<Arc<TraceContexts>>) -> Spanned {
+    Arc::new(move |[span, trace]| match &contexts {
+        Some(contexts) => {
+            let (trace, span) = contexts.ids(span, trace);
+            Label {
+                trace: trace.bytes(),
+                span: span.bytes(),
+            }
+        }
+        None => Label {
+            trace: u128::from(trace).to_be_bytes(),
+            span: span.to_be_bytes(),
+        },
+    })
+}
