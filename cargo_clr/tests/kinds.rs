@@ -310,7 +310,15 @@ fn a_tool_that_is_attached_twice_has_results_twice() {
 }
 
 /// The verb, its program with arguments, the name of the values, and a frame of a stack.
-const KINDS: [(&[&str], &str, &[&str], &str, &str); 4] = [
+type Kind = (
+    &'static [&'static str],
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+);
+
+const KINDS: [Kind; 4] = [
     (
         &["locks", "--lines"],
         "Contends",

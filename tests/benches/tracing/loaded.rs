@@ -197,14 +197,12 @@ fn slope(points: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 /// Asks a server at a fixed rate, whatever its answers take.
 fn ask(server: &Server, expected: &[Option<String>], rate: u32, seen: &Seen, is_over: &AtomicBool) {
     let began = Instant::now();
-    let mut number = 0_u32;
     let questions = QUESTIONS.iter().zip(expected).cycle();
-    for (question, expected) in questions {
+    for (number, (question, expected)) in (0_u32..).zip(questions) {
         if is_over.load(Ordering::Relaxed) {
             return;
         }
         thread::sleep((Duration::from_secs(1) / rate * number).saturating_sub(began.elapsed()));
-        number += 1;
         if server.ask(question) != *expected {
             seen.others.fetch_add(1, Ordering::Relaxed);
         }
