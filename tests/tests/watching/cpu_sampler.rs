@@ -189,16 +189,15 @@ fn a_hundred_samples_a_second_are_enough() {
     }
 }
 
-/// Has the system refuse a call to a program, as the filter of a container may.
+/// Has the system refuse a call to a program in this way, as the filter of a container may.
 #[cfg(target_arch = "x86_64")]
-fn refuse(command: &mut Command, call: libc::c_long) {
+fn refuse(command: &mut Command, call: libc::c_long, refusal: u32) {
     let step = |code: u32, k: u32, jt, jf| libc::sock_filter {
         code: code as u16,
         jt,
         jf,
         k,
     };
-    let refusal = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let filter = [
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         step(
@@ -243,7 +242,8 @@ fn without_timers_the_program_is_suspended_and_the_table_says_why() {
         let file = folder.path("cpu.txt");
         let options = ["--output", file.to_str().unwrap()];
         let mut command = EXAMPLE.command(runtime, &options, &profilee("Spins"), &["1", "320"]);
-        refuse(&mut command, libc::SYS_timer_create);
+        let refusal = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+        refuse(&mut command, libc::SYS_timer_create, refusal);
         let finished = Finished::of(command);
         assert_eq!(finished.status.code(), Some(0), "{finished:?}");
         let table = fs::read_to_string(file).unwrap();
@@ -262,8 +262,7 @@ fn without_timers_the_program_is_suspended_and_the_table_says_why() {
 #[test]
 fn above_the_tick_the_kernel_takes_the_samples_or_the_table_says_why_not() {
     const WHY: &str = "threads were sampled at the kernel's tick instead of 2000 times a second, ";
-    const FILTER: &str =
-        "the call `perf_event_open` is refused, as by the seccomp filter of a container; ";
+    const FILTER: &str = "a seccomp filter restricts the program, as in most containers, and may end it for the call `perf_event_open`";
     for runtime in runtimes() {
         for is_refused in [false, true] {
             let folder = Folder::new();
@@ -271,7 +270,9 @@ fn above_the_tick_the_kernel_takes_the_samples_or_the_table_says_why_not() {
             let options = ["--interval", "500", "--output", file.to_str().unwrap()];
             let mut command = EXAMPLE.command(runtime, &options, &profilee("Spins"), &["2", "640"]);
             if is_refused {
-                refuse(&mut command, libc::SYS_perf_event_open);
+                // The call would end the program.
+                let end = libc::SECCOMP_RET_KILL_PROCESS;
+                refuse(&mut command, libc::SYS_perf_event_open, end);
             }
             let finished = Finished::of(command);
             assert_eq!(finished.status.code(), Some(0), "{finished:?}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::code::{self, CodeMap};
-use super::event::Alarm;
+use super::event::{self, Alarm};
 use super::feed::{self, Feed};
 use super::maps::Maps;
 use super::native::Natives;
@@ -211,6 +211,10 @@ impl Engine {
 impl Shared {
     /// Has the kernel sample the threads that begin from now on, where the system allows it.
     fn feed(self: &Arc<Self>) -> Option<Feed> {
+        if let Some(reason) = event::is_filtered() {
+            lock(&self.threads).feed(Err(reason.to_owned()));
+            return None;
+        }
         let start = || {
             let alarm = Arc::new(Alarm::new()?);
             let shared = Arc::clone(self);

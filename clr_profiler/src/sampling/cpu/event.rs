@@ -22,11 +22,12 @@ const RING: usize = 512 << 10;
 /// The bytes after which the reader is woken.
 const WAKE: u32 = 128 << 10;
 
-/// The page before a ring.
-const PAGE: usize = 4096;
-
-/// The memory that the kernel locks for a thread.
-pub(super) const MEMORY: usize = RING + PAGE;
+/// The memory that the kernel locks for a thread: the ring, and a page before it.
+pub(super) fn memory() -> usize {
+    // SAFETY: the call only returns a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    RING + usize::try_from(page).unwrap_or(4096)
+}
 
 /// The registers of a sample: those of [`Registers`], in the order of their numbers.
 #[cfg(target_arch = "x86_64")]
@@ -131,6 +132,16 @@ impl Event {
     }
 }
 
+/// The reason for which events are not tried. Some filters of system calls end a program that makes another call than they allow.
+pub(super) fn is_filtered() -> Option<&'static str> {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
+    mode.is_some_and(|mode| mode.trim() != "0").then_some(
+        "a seccomp filter restricts the program, as in most containers, and may end it for the call `perf_event_open`, which was not \
+         made; run it without one",
+    )
+}
+
 /// The reason for which the kernel opens no event.
 fn refusal(error: &io::Error) -> String {
     match error.raw_os_error() {
@@ -144,9 +155,7 @@ fn refusal(error: &io::Error) -> String {
             )
         }
         Some(libc::EPERM) => {
-            "the call `perf_event_open` is refused, as by the seccomp filter of a container; have the filter allow it, or give \
-             the container CAP_PERFMON"
-                .to_owned()
+            "the call `perf_event_open` is refused; give the program CAP_PERFMON".to_owned()
         }
         Some(libc::ENOSYS) => "this system has no performance events".to_owned(),
         Some(libc::EMFILE | libc::ENFILE) => {
@@ -181,7 +190,7 @@ impl Ring {
         let at = unsafe {
             libc::mmap(
                 ptr::null_mut(),
-                MEMORY,
+                memory(),
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 descriptor.as_raw_fd(),
@@ -210,7 +219,7 @@ impl Ring {
             let (first, count) = (from as usize / size_of::<u64>(), bytes / size_of::<u64>());
             out.reserve(count);
             // SAFETY: the words follow the first page, and the ring is mapped as long as this value exists.
-            let words = unsafe { self.0.add(PAGE).cast::<u64>() };
+            let words = unsafe { self.0.add(memory() - RING).cast::<u64>() };
             for offset in 0..count {
                 // SAFETY: the index is below the length of the ring. The kernel has written the word before `head`, and
                 // writes it again only when `tail` has passed it.
@@ -224,7 +233,7 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the pages are those of `map`, and nobody uses them anymore.
-        unsafe { libc::munmap(self.0.cast(), MEMORY) };
+        unsafe { libc::munmap(self.0.cast(), memory()) };
     }
 }
 

@@ -109,7 +109,9 @@ impl Samples {
                     // Those that the kernel could not take in time are in the next one, but not those of samples that it lost.
                     let passed = used.saturating_sub(self.used).saturating_add(self.interval / 2);
                     let weight = (passed / self.interval).saturating_sub(lost).max(1);
-                    (self.used, lost) = (*used, 0);
+                    // The remainder of an interval counts for the next one.
+                    let counted = weight.saturating_add(lost).saturating_mul(self.interval);
+                    (self.used, lost) = (self.used.saturating_add(counted), 0);
                     let room = room.saturating_sub(self.records.len() - before);
                     let is_written = Sample::read(rest)
                         .is_some_and(|sample| sample.write(weight, self.high, room, &mut self.records));

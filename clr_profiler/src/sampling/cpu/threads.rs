@@ -106,8 +106,9 @@ impl Threads {
         // Of another thread the bounds are found with its first sample.
         let is_own = os_thread == timer::this_thread();
         let bounds = if is_own { timer::own_stack() } else { None };
+        let mut no_event = None;
         if let Some(alarm) = self.alarm.as_ref() {
-            let fed = match (self.fed + 1) * event::MEMORY <= feed::RINGS {
+            let fed = match (self.fed + 1) * event::memory() <= feed::RINGS {
                 true => Fed::open(os_thread, self.interval, bounds, alarm),
                 false => Err("the kernel's rings for samples are limited to 64 MB".to_owned()),
             };
@@ -119,9 +120,7 @@ impl Threads {
                     self.sampled.insert(thread, Sampled { source, os_thread });
                     return Ok(());
                 }
-                Err(reason) => {
-                    self.reason.get_or_insert(reason);
-                }
+                Err(reason) => no_event = Some(reason),
             }
         }
         let index = self.free.pop().unwrap_or_else(|| {
@@ -139,6 +138,8 @@ impl Threads {
         let timer = timer.and_then(|timer| timer.start(self.interval).map(|()| timer));
         match timer {
             Ok(timer) => {
+                // A thread that has ended meanwhile has neither.
+                self.reason = self.reason.take().or(no_event);
                 let source = Source::Handler(timer, taken);
                 self.sampled.insert(thread, Sampled { source, os_thread });
                 Ok(())

@@ -20,8 +20,8 @@ const LIMIT: usize = 1_000_000;
 /// The limit for single samples, 64 MB.
 const SAMPLES: usize = 2_000_000;
 
-/// The limit for the spans of stacks, some 50 MB.
-const LABELS: usize = 500_000;
+/// The limit for the spans of stacks, some 100 MB while the file is made.
+const LABELS: usize = 50_000;
 
 /// The span of a sample's label.
 pub(crate) type Spanned = Arc<dyn Fn([u64; 2]) -> Label + Send + Sync>;

@@ -215,7 +215,8 @@ impl Totals {
             Self::OnThread(totals, interval) => {
                 let asked = 1.0 / interval.as_secs_f64();
                 if let Some(reason) = &totals.no_events {
-                    let threads = totals.threads.saturating_sub(totals.threads_by_events);
+                    let others = totals.threads_by_events + totals.untimed_threads;
+                    let threads = totals.threads.saturating_sub(others);
                     remarks.push(format!(
                         "{threads} of {} threads were sampled at the kernel's tick instead of {asked:.0} times a second, and each \
                          sample counts for all of its intervals: {reason}",
