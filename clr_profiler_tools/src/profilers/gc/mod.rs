@@ -42,6 +42,8 @@ pub struct GcMonitor {
 
 /// Where collections are written.
 struct Log {
+    /// Held while functions are named, whose modules must not be unloaded meanwhile.
+    naming: Mutex<()>,
     output: Output,
     format: Format,
     /// A format of stacks has no lines.
@@ -123,8 +125,7 @@ impl Profiler for GcMonitor {
 
     // The functions of its stacks lose their names.
     fn module_unload_started(&self, info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-        self.log.name(info, &self.state);
-        self.log.names.forget();
+        self.log.forget(info, &self.state);
         Ok(())
     }
 
@@ -154,6 +155,19 @@ impl Log {
 
     /// Gives the triggers of collections their names, and writes the collections. Not while the runtime is suspended.
     fn name(&self, info: &ProfilerInfo, state: &Mutex<State>) {
+        let _naming = lock(&self.naming);
+        self.name_unnamed(info, state);
+    }
+
+    /// A module is unloaded: the functions of all stacks are named or forgotten before.
+    fn forget(&self, info: &ProfilerInfo, state: &Mutex<State>) {
+        let _naming = lock(&self.naming);
+        self.name_unnamed(info, state);
+        lock(state).forget_stacks();
+        self.names.forget();
+    }
+
+    fn name_unnamed(&self, info: &ProfilerInfo, state: &Mutex<State>) {
         let Some(triggers) = &self.triggers else {
             return;
         };
@@ -227,6 +241,15 @@ impl State {
             survived: None,
             trigger: self.latest.of_collection(),
         });
+    }
+
+    /// Collections that have not ended yet lose the stacks of their triggers.
+    fn forget_stacks(&mut self) {
+        self.latest.forget_stack();
+        let collections = self.running.iter_mut().chain(&mut self.ended);
+        for trigger in collections.filter_map(|one| one.trigger.as_mut()) {
+            trigger.stack.clear();
+        }
     }
 
     fn survived(&mut self, bytes: usize) {
@@ -307,6 +330,7 @@ impl Tool for GcMonitor {
             setup.remove_events(EventMask::MONITOR_MODULE_LOADS);
         }
         let log = Arc::new(Log {
+            naming: Mutex::default(),
             output: match form.has_stacks() {
                 true => Output::whole(path)?,
                 false => Output::lines(path)?,
@@ -388,6 +412,7 @@ mod tests {
     fn collections_that_wait_for_names_are_limited() {
         let path = std::env::temp_dir().join(format!("gc-unnamed-{}", std::process::id()));
         let log = Log {
+            naming: Mutex::default(),
             output: Output::lines(path.clone()).unwrap(),
             format: Format::Text,
             form: Form::Table,

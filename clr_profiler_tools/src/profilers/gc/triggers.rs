@@ -42,6 +42,13 @@ impl Latest {
         self.is_used = false;
     }
 
+    /// Its functions are about to be unloaded.
+    pub(super) fn forget_stack(&mut self) {
+        if let Some(trigger) = &mut self.trigger {
+            trigger.stack.clear();
+        }
+    }
+
     /// A collection begins. One of the background may have a smaller one before it, with the same trigger.
     pub(crate) fn of_collection(&mut self) -> Option<Trigger> {
         self.is_used = true;
