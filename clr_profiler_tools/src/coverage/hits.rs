@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use clr_metadata::token::{MethodDef, Token};
 
 const MAGIC: &[u8; 8] = b"CLRCOVER";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER: usize = 48;
 
 /// The size of the row of a method, and the offset of its first probe in that.

@@ -323,8 +323,6 @@ impl Modules {
         let Some(of) = of else {
             return Ok(());
         };
-        // Without a PDB stack traces have no lines.
-        cx.map_offsets(module.files.without_pdb().is_none());
         let write = |probe, code: &mut Fragment| {
             let offset = (of.first + probe) as usize * module.kind.size();
             write(module.kind, module.mapping.address(offset), code);
