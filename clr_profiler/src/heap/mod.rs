@@ -184,11 +184,11 @@ impl Component for HeapRecorder {
     ) -> Result<()> {
         // The first module is the one that defines it.
         if self.texts.is_some() && self.string.get().is_none() {
-            let metadata = info.module_metadata(module)?;
-            if let Some(string) = metadata
-                .find_type_def_by_name("System.String", None)
-                .optional()?
-            {
+            let string = info.module_metadata(module).and_then(|metadata| {
+                let found = metadata.find_type_def_by_name("System.String", None);
+                found.optional()
+            });
+            if let Ok(Some(string)) = string {
                 let _ = self.string.set((module, string));
             }
         }

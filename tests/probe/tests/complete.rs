@@ -36,6 +36,9 @@ const PLAIN: &[&str] = &[
     "Metadata::as_raw",
     // They create arguments of `Setup::attach`.
     "HeapRecorder::new",
+    "HeapRecorder::with_texts",
+    // It reads a number.
+    "HeapRecorder::walked",
     "Rejit::new",
     "Sampler::new",
     "CpuSampler::builder",
@@ -53,6 +56,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::faults",
     "Instrumentation::helper",
     "Instrumentation::report",
+    "Instrumentation::report_problems",
     "Instrumentation::at_module_load",
     "Instrumentation::at_module_load_up_to",
     "Instrumentation::defer",

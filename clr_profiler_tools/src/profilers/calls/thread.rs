@@ -47,7 +47,7 @@ impl Drop for Owner {
         let thread = self.0.replace(ptr::null_mut());
         if !thread.is_null() {
             local::set(ptr::null());
-            // SAFETY: `Thread::enter` made it from a box; nothing else has it now, because only this thread does.
+            // SAFETY: `Thread::begin` made it from a box; nothing else has it now, because only this thread does.
             drop(unsafe { Box::from_raw(thread) });
         }
     }

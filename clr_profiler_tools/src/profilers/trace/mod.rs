@@ -297,6 +297,7 @@ fn report(
     let settings = settings.clone();
     let mut told = None;
     let mut summary_after = Instant::now();
+    let mut is_changed = false;
     let mut write = move |moment: Moment| {
         let ended = SPANS.take();
         if let Some(exporter) = &exporter {
@@ -307,19 +308,20 @@ fn report(
         }
         let sent = exporter.as_ref().map(Exporter::sent);
         let written = trace.write(&SPANS, &ended, moment, || summary::json(sent));
-        let samples = samples.as_ref();
-        let sampled = samples.map_or(Ok(()), |samples| samples.write(moment));
         // Spans beyond the limit of the trace are in the summary.
         let began = Instant::now();
-        let is_due = !matches!(written, Ok(false)) && began >= summary_after;
+        is_changed |= !matches!(written, Ok(false));
+        let is_due = is_changed && began >= summary_after;
         match &summary {
             Some(summary)
                 if moment == Moment::End
                     || summary.is_replaceable() && (is_due || moment != Moment::Meanwhile) =>
             {
                 let text = summary::text(sent, &info.overhead());
-                summary.replace(|file| file.write_all(text.as_bytes()))?;
+                let replaced = summary.replace(|file| file.write_all(text.as_bytes()));
                 summary_after = Instant::now() + SUMMARY * began.elapsed();
+                replaced?;
+                is_changed = false;
             }
             _ => {}
         }
@@ -330,10 +332,13 @@ fn report(
             Session::say_so_far(&settings, words);
             told = omitted;
         }
-        written.and(sampled)
+        written.map(drop)
     };
     let report = Report::start(When::every(INTERVAL), move |moment| {
-        budget::charged(|| write(moment))
+        let written = budget::charged(|| write(moment));
+        // The price of a CPU profile is none of spans.
+        let samples = samples.as_ref();
+        written.and(samples.map_or(Ok(()), |samples| samples.write(moment)))
     });
     Ok(report?)
 }
