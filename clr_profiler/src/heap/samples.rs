@@ -27,12 +27,12 @@ const MEAN: f64 = 102_400.0;
 ///
 /// From .NET 10 on, the runtime samples at random: each allocated byte has the same chance of 1 in 102,400, and the object
 /// that has the byte is the sample. An object of `s` bytes is sampled with the probability `p = 1 - exp(-s / 102400)`, so a
-/// sample stands for `1 / p` objects of `s / p` bytes. The sums of these are unbiased estimates: on average over many runs they are
+/// sample represents `1 / p` objects of `s / p` bytes. The sums of these are unbiased estimates: on average over many runs they are
 /// the true ones, whatever the program allocates. The standard deviation of the estimate of `b` bytes in small objects is the
 /// square root of `102400 * b`: 1 % for a gigabyte, 10 % for 10 megabytes.
 ///
 /// .NET 5 to 9 have only the [ticks](super::AllocationTicks): an object each time that about 100 kilobytes have been allocated, which
-/// stands for all bytes since the tick before, and for as many objects of its size as that is. These estimates are biased:
+/// represents all bytes since the tick before, and as many objects of its size as that is. These estimates are biased:
 /// the next tick comes when a thread needs a new piece of memory, which is more often for a large object than
 /// its size accounts for; and a program that allocates in a rhythm may be seen at the same beat again and
 /// again. The guide has an example with numbers. [`AllocationSample::is_random`] tells both apart.

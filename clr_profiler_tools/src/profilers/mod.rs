@@ -20,6 +20,9 @@ mod patch;
 mod top;
 mod trace;
 
+/// The first version of `ICorProfilerInfo` with the runtime's own tracing.
+const TRACING: u8 = 12;
+
 use std::path::Path;
 
 use crate::report::Settings;

@@ -55,6 +55,17 @@ pub(crate) fn is_shared() -> bool {
     RUNNING.load(Ordering::Relaxed) > 0
 }
 
+/// The error of a tool that cannot start, which is told to the program's user, too.
+#[cfg(feature = "profilers")]
+pub(crate) fn refuse(tool: &str, problem: &str) -> clr_profiler::Error {
+    use std::io::Write as _;
+
+    let line = format!("{tool}: error: {problem}\n");
+    // If stderr is closed, the results are empty all the same.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    clr_profiler::Error::other(problem)
+}
+
 /// Counts the failed callbacks of this tool, and names it in the line.
 pub fn watch(tool: &'static str, setup: &mut Setup) {
     if !is_shared() {

@@ -17,7 +17,11 @@ impl PartialEq for Label {
 impl Eq for Label {}
 
 #[cfg_attr(
-    not(all(target_os = "linux", target_env = "gnu")),
+    not(all(
+        target_os = "linux",
+        target_env = "gnu",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
     allow(dead_code, reason = "there is no handler")
 )]
 impl Label {

@@ -6,7 +6,6 @@ mod profile;
 mod survival;
 mod thread;
 
-use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
@@ -116,10 +115,7 @@ impl Tool for AllocProfiler {
         failures::watch("alloc_profiler", setup);
         let options = Options::read(settings)?;
         if let Some(problem) = options.problem(info.version()) {
-            // If stderr is closed, the results are empty all the same.
-            let line = format!("alloc_profiler: error: {problem}\n");
-            let _ = std::io::stderr().write_all(line.as_bytes());
-            return Err(Error::other(problem));
+            return Err(failures::refuse("alloc_profiler", problem));
         }
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         // The callbacks below would request all of them.

@@ -25,9 +25,6 @@ use triggers::{Latest, Named, Trigger, Triggers};
 /// get them.
 const UNNAMED: usize = 1000;
 
-/// The first version of `ICorProfilerInfo` with the runtime's own tracing.
-const TRACING: u8 = 12;
-
 /// The profiler.
 #[expect(
     missing_debug_implementations,
@@ -383,13 +380,10 @@ impl Tool for GcMonitor {
 
 /// Has the latest trigger be known.
 fn watch_triggers(info: &ProfilerInfo, setup: &mut Setup, state: &Arc<Mutex<State>>) -> Result<()> {
-    if info.version() < TRACING {
+    if info.version() < crate::profilers::TRACING {
         let problem = "the code that triggers collections is told by the runtime's own tracing, which profilers get from .NET 5 on, and \
                        this runtime is older: start it without `--triggers`, and with another ending than those of stacks";
-        // If stderr is closed, the results are empty all the same.
-        let line = format!("gc_monitor: error: {problem}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        return Err(Error::other(problem));
+        return Err(failures::refuse("gc_monitor", problem));
     }
     let state = Arc::clone(state);
     setup.attach(CollectionTriggers::with_depth(

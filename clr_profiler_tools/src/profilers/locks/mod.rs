@@ -3,7 +3,6 @@
 mod profile;
 mod table;
 
-use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,9 +17,6 @@ use profile::{Profile, Waiter};
 
 /// How many frames of a stack are recorded, from the innermost.
 const DEPTH: usize = 256;
-
-/// The first version of `ICorProfilerInfo` with the runtime's own tracing.
-const TRACING: u8 = 12;
 
 /// The profiler.
 #[expect(
@@ -112,13 +108,10 @@ fn thread_name(os_thread: u64) -> Option<String> {
 impl Tool for LockMonitor {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("lock_monitor", setup);
-        if info.version() < TRACING {
+        if info.version() < crate::profilers::TRACING {
             let problem = "waits for locks are told by the runtime's own tracing, which profilers get from .NET 5 on, and this \
                            runtime is older";
-            // If stderr is closed, the results are empty all the same.
-            let line = format!("lock_monitor: error: {problem}\n");
-            let _ = std::io::stderr().write_all(line.as_bytes());
-            return Err(Error::other(problem));
+            return Err(failures::refuse("lock_monitor", problem));
         }
         setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
         let output = Output::whole(settings.path("LOCK_MONITOR_OUTPUT", "locks.txt"))?;

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use clr_profiler::prelude::*;
 
@@ -78,19 +77,18 @@ impl Samples {
 
     /// Writes the file, if it is time to.
     pub(super) fn write(&self, moment: Moment) -> io::Result<()> {
-        let mut pace = lock(&self.pace);
-        let is_due = pace.is_due() && self.output.is_replaceable();
-        if moment == Moment::Meanwhile && !is_due {
-            return Ok(());
-        }
-        let began = Instant::now();
-        let profile = lock(&self.profile).clone();
-        let (totals, overhead) = (self.sampler.totals(), self.info.overhead());
-        let written = self
-            .output
-            .replace(|file| profile.write(self.form, &totals, overhead, file));
-        pace.written(began);
+        let written = lock(&self.pace).replace(&self.output, moment, |file| {
+            // A copy: writing takes longer than the sampling interval.
+            let profile = lock(&self.profile).clone();
+            profile.write(
+                self.form,
+                &self.sampler.totals(),
+                self.info.overhead(),
+                file,
+            )
+        });
         if moment == Moment::End {
+            let profile = lock(&self.profile).clone();
             let (all, in_spans) = (
                 profile.total().as_secs_f64(),
                 profile.in_spans().as_secs_f64(),
@@ -106,7 +104,7 @@ impl Samples {
                     "the CPU profile has {all:.3} s of processor time, {share:.1} % of it in spans"
                 ),
             );
-            for words in profile.remarks(&totals) {
+            for words in profile.remarks(&self.sampler.totals()) {
                 Session::say(&self.settings, words);
             }
         }
