@@ -83,7 +83,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Adds the text of a string. One that cannot be read has none, and so have all when there are too many.
+    /// Adds the text of a string, unless it cannot be read, or there is no room for it.
     pub(super) fn add(&mut self, gc: &GcScope, object: ObjectId<'_>, number: u32, wanted: &Wanted) {
         if let Ok((text, is_truncated)) = read(gc, object, wanted.length) {
             self.push(number, &text, is_truncated);

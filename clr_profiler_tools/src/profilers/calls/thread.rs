@@ -57,8 +57,8 @@ thread_local! {
     static OWNER: Owner = const { Owner(Cell::new(ptr::null_mut())) };
 }
 
-// SAFETY: the hooks read a clock and touch atomics and memory of their own thread; the lock of
-// `Live::join` is held by threads that copy numbers and do nothing else.
+// SAFETY: the hooks read a clock, allocate, and touch atomics and memory of their own thread. They call neither the runtime nor managed
+// code. The locks of `Live` and of its free chunks are held by threads that copy numbers and allocate, and wait for nothing else.
 unsafe impl<const TIMES: bool> CallHooks for ByStack<TIMES> {
     /// The number of its name.
     type Function = u64;
@@ -85,7 +85,7 @@ unsafe impl<const TIMES: bool> CallHooks for ByStack<TIMES> {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: as above, without a clock.
 unsafe impl CallHooks for ByMethod {
     type Function = u64;
 
