@@ -123,12 +123,20 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut out = GzEncoder::new(out, Compression::default());
-    out.write_all(&profile(export, labels, frame).encode_to_vec())?;
+    let tables = write_samples(export, labels, frame, &mut out)?;
+    out.write_all(&tables.encode_to_vec())?;
     out.finish()?;
     Ok(())
 }
 
-fn profile(export: &Export<'_>, labels: Option<&Labels>, frame: &mut Frames<'_>) -> Profile {
+/// Writes the samples, each as a part of the profile that readers put together; returns the other part, without which they have no
+/// names.
+fn write_samples(
+    export: &Export<'_>,
+    labels: Option<&Labels>,
+    frame: &mut Frames<'_>,
+    out: &mut impl Write,
+) -> io::Result<Profile> {
     let mut strings = Strings::new();
     let mut number = |text: &str| strings.number(text) as i64;
     let types = export.types().into_iter();
@@ -176,30 +184,33 @@ fn profile(export: &Export<'_>, labels: Option<&Labels>, frame: &mut Frames<'_>)
             });
             location_id.push(id);
         }
+        let mut part = Profile::default();
         for (label, weight, count) in parts {
             let texts = label.iter().flat_map(Label::texts);
             let label = texts.map(|(key, text)| TextLabel {
                 key: number(key),
                 str: number(&text),
             });
-            profile.sample.push(Sample {
+            part.sample.push(Sample {
                 label: label.collect(),
                 location_id: location_id.clone(),
                 value: export.values_of(weight, count),
             });
         }
+        out.write_all(&part.encode_to_vec())?;
     }
     profile.string_table = strings.all;
-    profile
+    Ok(profile)
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::time::{Duration, SystemTime};
 
     use flate2::read::GzDecoder;
 
-    use super::super::export::tests::{labelled, written};
+    use super::super::export::tests::{frame, labelled, stacks, written};
     use super::*;
     use crate::stacks::{Form, Unit};
 
@@ -272,6 +283,29 @@ mod tests {
             (60_000_000, none),
         ];
         assert_eq!(samples, expected);
+    }
+
+    #[test]
+    fn samples_are_not_kept() {
+        let stacks = stacks();
+        let export = Export {
+            stacks: &stacks,
+            title: "Time",
+            unit: Unit::Calls,
+            values: ("calls", "calls"),
+            began: SystemTime::UNIX_EPOCH,
+            duration: Duration::ZERO,
+            timeline: None,
+        };
+        let mut written = Vec::new();
+        let tables = write_samples(&export, None, &mut frame, &mut written).unwrap();
+        assert!(tables.sample.is_empty() && tables.location.len() == 3);
+        let written = Profile::decode(&*written).unwrap();
+        let sample = Profile {
+            sample: written.sample.clone(),
+            ..Profile::default()
+        };
+        assert!(written.sample.len() == 3 && written == sample);
     }
 
     #[test]
