@@ -142,6 +142,10 @@ pub trait CorProfilerInfo3: Sealed {
     /// request, the profiler can no longer suspend it. While another profiler of the same library is being
     /// detached, it waits for that, too: of several requests at once, the runtime forgets some.
     ///
+    /// `expected` is the time in which the threads of the program leave the callbacks that they are in. The runtime waits for so long, 300
+    /// milliseconds at least, and if a thread is then in a callback, until twice the time has passed. If one still is, it looks again
+    /// after ten minutes: on a busy machine, a short time can make a detach take that long.
+    ///
     /// Wraps `ICorProfilerInfo3::RequestProfilerDetach`. **Context**: a callback or a thread of the
     /// profiler's own, not `initialize`; for attached profilers as well as for those loaded at the start.
     ///

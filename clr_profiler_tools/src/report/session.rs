@@ -14,8 +14,9 @@ use clr_profiler::prelude::*;
 use super::failures::Running;
 use super::{Settings, failures, lock, masks, private};
 
-/// How long the threads of the program take to leave the profiler, as far as the runtime is told.
-const LEAVING: Duration = Duration::from_millis(100);
+/// How long the threads of the program take to leave the profiler, as far as the runtime is told. It looks after this time and after
+/// twice of it, then after ten minutes; below 300 milliseconds only once before that.
+const LEAVING: Duration = Duration::from_millis(400);
 
 /// How often the command's request to end is looked for.
 const LOOK: Duration = Duration::from_millis(100);

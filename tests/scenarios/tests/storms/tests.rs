@@ -28,6 +28,8 @@ fn storm(components: &str) {
         .args(&arguments)
         .env("STORM", components)
         .env("STORM_SEED", &seed)
+        // A runtime that twice finds a thread in a callback retries a detach after ten minutes; here sooner (hex).
+        .env("COMPlus_ProfAPI_DetachMaxSleepMs", "12c")
         // 256 KiB: a collection every other moment.
         .env("COMPlus_GCgen0size", "40000")
         .env("DOTNET_GCgen0size", "0x40000");
