@@ -13,7 +13,8 @@ use clr_profiler::sampling::CpuSampler;
 use scenario_support::{clsid, log};
 
 /// Logs the timers, the events of the kernel, the threads and the handler of its sampler: when there are samples, and after its
-/// end. With `SCENARIO_DETACH` it detaches, and `SCENARIO_RATE` is the rate, above the kernel's tick by default.
+/// end. With `SCENARIO_DETACH` it detaches, with `SCENARIO_PANIC` the closure for its samples panics, and `SCENARIO_RATE` is the
+/// rate, above the kernel's tick by default.
 pub(crate) struct Interrupts {
     sampler: Arc<CpuSampler>,
     samples: Arc<AtomicU64>,
@@ -25,10 +26,12 @@ impl Profiler for Interrupts {
     fn initialize(info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
         setup.on_failure(|failure| log::line(failure));
         let detaches = std::env::var_os("SCENARIO_DETACH").is_some();
+        let panics = std::env::var_os("SCENARIO_PANIC").is_some();
         let handler = handler();
         let samples = Arc::new(AtomicU64::new(0));
         let rate = std::env::var("SCENARIO_RATE").ok();
-        let rate = rate.and_then(|rate| rate.parse().ok()).unwrap_or(1000);
+        let rate = rate.and_then(|rate| rate.parse().ok());
+        let rate = rate.unwrap_or(4 * ticks_per_second());
         let sampler = CpuSampler::builder().rate(rate).build({
             let samples = Arc::clone(&samples);
             move |info, sample| {
@@ -40,6 +43,7 @@ impl Profiler for Interrupts {
                 let names = names.map(|function| info.method(function)?.full_name());
                 if names.flatten().any(|name| name == "Sampled.Program.Run(string, int)") {
                     samples.fetch_add(1, Ordering::SeqCst);
+                    assert!(!panics, "the closure panics");
                 }
             }
         });
@@ -73,7 +77,12 @@ impl Profiler for Interrupts {
     }
 
     fn shutdown(&self, _info: &ProfilerInfo) -> Result<()> {
-        self.sampler.stop()?;
+        if std::env::var_os("SCENARIO_PANIC").is_some() {
+            installed("panicked", self.handler);
+        }
+        if let Err(error) = self.sampler.stop() {
+            log::line(format_args!("stop: {error}"));
+        }
         installed("after", self.handler);
         let totals = self.sampler.totals();
         let samples = self.samples.load(Ordering::SeqCst);
@@ -116,6 +125,25 @@ fn is_alive_sampler(stat: &str) -> bool {
     flags.is_some_and(|flags| flags & PF_EXITING == 0)
 }
 
+/// The ticks of the kernel, at which timers of processor time expire.
+pub(crate) fn ticks_per_second() -> u32 {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: all zeros are a valid time, and the call only writes it.
+        let nanoseconds = unsafe {
+            let mut tick: libc::timespec = std::mem::zeroed();
+            libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut tick);
+            tick.tv_nsec
+        };
+        // Rounded down: an interval that is shorter than a tick is above it.
+        u32::try_from(1_000_000_000 / nanoseconds.max(1)).unwrap_or(250)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        250
+    }
+}
+
 /// The handler of the runtime's own signal, where it has one.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn handler() -> usize {
@@ -136,7 +164,12 @@ pub(crate) fn handler() -> usize {
 mod tests {
     use clr_profiler_tests::{Scenario, has_line, name_of};
 
-    use super::Interrupts;
+    use super::{Interrupts, ticks_per_second};
+
+    /// How often threads are sampled: by timers, and by the kernel.
+    fn rates() -> [String; 2] {
+        [1, 4].map(|times| (times * ticks_per_second()).to_string())
+    }
 
     fn sampled(way: &str, threads: &str) -> Scenario {
         let sampled = Scenario::new("Sampled").args(&[way, "1500", threads]);
@@ -145,11 +178,12 @@ mod tests {
 
     #[test]
     fn programs_with_hardware_exceptions_and_short_threads_survive_samples() {
+        let [timers, events] = rates();
         for (way, threads, rate) in [
-            ("faults", "3", "250"),
-            ("faults", "3", "1000"),
-            ("threads", "2", "250"),
-            ("threads", "2", "1000"),
+            ("faults", "3", &timers),
+            ("faults", "3", &events),
+            ("threads", "2", &timers),
+            ("threads", "2", &events),
         ] {
             let scenario = sampled(way, threads).env("SCENARIO_RATE", rate);
             scenario.on_each_runtime(|runtime, finished| {
@@ -162,26 +196,50 @@ mod tests {
                 );
                 let after = "after: timers false events false thread false first handler true";
                 assert!(has_line(log, after), "{} {way} {log}", runtime.name);
-                let fed = log.contains(" threads_by_events: 0, ");
-                assert!(fed || rate == "1000", "{} {way} {log}", runtime.name);
+                let is_timed = log.contains(" threads_by_events: 0, ");
+                assert!(is_timed || *rate == events, "{} {way} {log}", runtime.name);
                 println!("{} {way} {log}", runtime.name);
             });
         }
     }
 
     #[test]
+    fn a_panic_of_the_closure_ends_the_sampling() {
+        for rate in rates() {
+            let scenario = sampled("faults", "2")
+                .env("SCENARIO_RATE", &rate)
+                .env("SCENARIO_PANIC", "1");
+            scenario.on_each_runtime(|runtime, finished| {
+                let log = &finished.log;
+                let what = format!("{} {rate} {log}", runtime.name);
+                assert_eq!(finished.output(), (Some(0), "sampled\n", ""), "{what}");
+                for when in ["panicked", "after"] {
+                    let nothing = "timers false events false thread false first handler true";
+                    assert!(has_line(log, &format!("{when}: {nothing}")), "{what}");
+                }
+                let told = "stop: the closure that samples are delivered to has panicked";
+                assert!(has_line(log, "found 1") && log.contains(told), "{what}");
+            });
+        }
+    }
+
+    #[test]
     fn a_detach_leaves_neither_timer_nor_thread_nor_handler() {
-        detaches("250");
+        let [timers, _] = rates();
+        detaches(&timers, false);
     }
 
     #[test]
     fn a_detach_leaves_no_event_of_the_kernel() {
-        detaches("1000");
+        let [_, events] = rates();
+        detaches(&events, true);
     }
 
-    fn detaches(rate: &str) {
+    fn detaches(rate: &str, is_above_tick: bool) {
         let scenario = Scenario::new("Waits")
             .env("SCENARIO_DETACH", "1")
+            // A runtime that twice finds a thread in a callback retries after ten minutes; here sooner (hex).
+            .env("COMPlus_ProfAPI_DetachMaxSleepMs", "12c")
             .env("SCENARIO_RATE", rate);
         scenario.waiting_on_each_runtime(|runtime, mut program| {
             assert_eq!(program.ask("busy"), "busy");
@@ -198,7 +256,7 @@ mod tests {
             let broken: Vec<u32> = broken.map(|count| count.parse().unwrap()).collect();
             assert!(broken.len() == 3 && broken.iter().all(|count| *count <= 1), "{log}");
             let refused = log.lines().find(|line| line.starts_with("no events: "));
-            let is_fed = rate == "1000" && refused.is_none();
+            let is_fed = is_above_tick && refused.is_none();
             if let Some(refused) = refused {
                 eprintln!("NOT TESTED: {refused}");
             }

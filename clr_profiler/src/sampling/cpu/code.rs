@@ -118,11 +118,16 @@ fn called_before(return_address: usize) -> Option<usize> {
     return_address.checked_add_signed(distance as isize)
 }
 
-/// Whether the next instruction is the return of a function, by its instruction pointer.
+/// The rest of an epilogue of a native function, by its instruction pointer.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn is_return(ip: usize) -> bool {
-    let mut byte = [0];
-    read_memory(ip, &mut byte) && byte == [0xC3]
+pub(super) fn native_epilogue(ip: usize) -> Option<prologue::x64::Rest> {
+    let mut bytes = [0; EPILOGUE];
+    let is_whole = read_memory(ip, &mut bytes);
+    // The page behind a return need not be there.
+    if !is_whole && !(read_memory(ip, bytes.get_mut(..1)?)) {
+        return None;
+    }
+    prologue::x64::native_epilogue(&bytes)
 }
 
 /// The bytes between the stack pointer and the return address in the body of a native function that keeps the frame pointer.

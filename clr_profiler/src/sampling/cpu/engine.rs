@@ -55,10 +55,6 @@ pub(super) fn check() -> Result<()> {
 pub(super) struct Engine {
     shared: Arc<Shared>,
     worker: Worker,
-    /// Where the kernel samples threads.
-    feed: Option<Feed>,
-    /// Whether the timers and the handler are still there.
-    is_running: AtomicBool,
 }
 
 struct Shared {
@@ -70,6 +66,21 @@ struct Shared {
     totals: Mutex<CpuSamplerTotals>,
     /// The process's processor time at the start.
     process: Duration,
+    /// Where the kernel samples threads.
+    feed: Mutex<Option<Feed>>,
+    /// Whether the timers and the handler are still there.
+    is_running: AtomicBool,
+}
+
+/// Ends the sampling when the sampler's thread ends, also by a panic of the closure that it calls.
+struct UntilEnd<'a>(&'a Shared);
+
+impl Drop for UntilEnd<'_> {
+    fn drop(&mut self) {
+        self.0.switch_off();
+        // Nobody delivers them anymore.
+        lock(&self.0.threads).discard();
+    }
 }
 
 /// Whoever delivers has it.
@@ -108,14 +119,15 @@ impl Engine {
             }),
             totals: Mutex::default(),
             process: clock::of_process().unwrap_or_default(),
+            feed: Mutex::default(),
+            is_running: AtomicBool::new(true),
         });
-        let mut feed = None;
         let installed = signal::install(options.depth, options.label);
         let started = installed.and_then(|()| {
             match options.label {
                 _ if !feed::is_wanted(options.interval) => {}
                 Some(_) => lock(&shared.threads).feed(Err("samples with labels need timers".to_owned())),
-                None => feed = shared.feed(),
+                None => shared.feed(),
             }
             lock(&shared.threads).open(options.interval);
             Worker::start(info, "cpu sampler", {
@@ -124,18 +136,9 @@ impl Engine {
             })
         });
         match started {
-            Ok(worker) => Ok(Self {
-                shared,
-                worker,
-                feed,
-                is_running: AtomicBool::new(true),
-            }),
+            Ok(worker) => Ok(Self { shared, worker }),
             Err(error) => {
-                if let Some(feed) = feed {
-                    feed.stop();
-                }
-                signal::uninstall();
-                ACTIVE.store(false, Ordering::SeqCst);
+                shared.switch_off();
                 Err(error)
             }
         }
@@ -193,16 +196,7 @@ impl Engine {
     }
 
     pub(super) fn stop(&self) -> Result<()> {
-        if self.is_running.swap(false, Ordering::SeqCst) {
-            lock(&self.shared.threads).close();
-            if let Some(feed) = &self.feed {
-                feed.stop();
-            }
-            let is_restored = signal::uninstall();
-            lock(&self.shared.totals).is_handler_left = !is_restored;
-            self.shared.count_process();
-            ACTIVE.store(false, Ordering::SeqCst);
-        }
+        self.shared.switch_off();
         let panicked = "the closure that samples are delivered to has panicked";
         self.worker.stop("CpuSampler::stop", panicked)
     }
@@ -210,10 +204,10 @@ impl Engine {
 
 impl Shared {
     /// Has the kernel sample the threads that begin from now on, where the system allows it.
-    fn feed(self: &Arc<Self>) -> Option<Feed> {
+    fn feed(self: &Arc<Self>) {
         if let Some(reason) = event::is_filtered() {
             lock(&self.threads).feed(Err(reason.to_owned()));
-            return None;
+            return;
         }
         let start = || {
             let alarm = Arc::new(Alarm::new()?);
@@ -229,11 +223,29 @@ impl Shared {
             }
         };
         lock(&self.threads).feed(alarm);
-        feed
+        *lock(&self.feed) = feed;
+    }
+
+    /// Ends timers, events and the handler, once.
+    fn switch_off(&self) {
+        if !self.is_running.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        lock(&self.threads).close();
+        // Its thread takes the lock of the threads.
+        let feed = lock(&self.feed).take();
+        if let Some(feed) = feed {
+            feed.stop();
+        }
+        let is_restored = signal::uninstall();
+        lock(&self.totals).is_handler_left = !is_restored;
+        self.count_process();
+        ACTIVE.store(false, Ordering::SeqCst);
     }
 
     /// The sampler's thread.
     fn run(&self, info: &ProfilerInfo, stop: &Stop) -> Result<()> {
+        let _until_end = UntilEnd(self);
         self.find_threads(info)?;
         let (mut pause, mut reads) = (BUSY, 0_u32);
         loop {
@@ -295,6 +307,7 @@ impl Shared {
         delivery.maps.grow_old();
         for batch in &batches {
             self.deliver_batch(info, delivery, batch);
+            lock(&self.threads).delivered(batch);
         }
         !batches.is_empty()
     }
@@ -399,7 +412,8 @@ impl Shared {
             totals.samples += 1;
             totals.intervals += u64::from(weight);
             totals.cpu += sample.cpu;
-            totals.broken += u64::from(walked.is_broken);
+            totals.broken += u64::from(walked.is_broken && !walked.is_cut_off);
+            totals.cut_off += u64::from(walked.is_cut_off);
             totals.truncated += u64::from(walked.is_truncated);
             let is_managed = frames.iter().any(|frame| frame.function().is_some());
             totals.unmanaged += u64::from(!is_managed);
@@ -416,6 +430,7 @@ impl CpuSamplerTotals {
         self.cpu += other.cpu;
         self.lost += other.lost;
         self.broken += other.broken;
+        self.cut_off += other.cut_off;
         self.truncated += other.truncated;
         self.unmanaged += other.unmanaged;
     }

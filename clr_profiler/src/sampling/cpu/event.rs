@@ -29,6 +29,9 @@ pub(super) fn memory() -> usize {
     RING + usize::try_from(page).unwrap_or(4096)
 }
 
+/// The return addresses of a sample, unless the system allows fewer.
+const ADDRESSES: u16 = 127;
+
 /// The registers of a sample: those of [`Registers`], in the order of their numbers.
 #[cfg(target_arch = "x86_64")]
 const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
@@ -55,7 +58,7 @@ struct Attributes {
     clock: i32,
     interrupted_registers: u64,
     aux_watermark: u32,
-    frames: u16,
+    addresses: u16,
     reserved: u16,
 }
 
@@ -84,6 +87,25 @@ pub(super) struct Event {
     /// Dropped first: the ring is that of the descriptor.
     ring: Ring,
     descriptor: OwnedFd,
+    addresses: u16,
+}
+
+/// The reason for which there is no event of a thread, in words.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) reason: String,
+    /// Whether further threads are refused, too.
+    pub(super) is_lasting: bool,
+}
+
+impl Refusal {
+    /// One that depends on what the system has left.
+    pub(super) fn of_now(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            is_lasting: false,
+        }
+    }
 }
 
 impl Event {
@@ -91,45 +113,68 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// The reason, and where it is known the remedy, in words.
-    pub(super) fn open(os_thread: u32, interval: Duration) -> Result<Self, String> {
-        let attributes = Attributes {
-            kind: SOFTWARE,
-            size: size_of::<Attributes>() as u32,
-            config: TASK_CLOCK,
-            period: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
-            sample_type: SAMPLE_READ | SAMPLE_CALLCHAIN | SAMPLE_REGS_USER | SAMPLE_STACK_USER,
-            flags: WATERMARK | EXCLUDE_CALLCHAIN_KERNEL,
-            wakeup_watermark: WAKE,
-            registers: REGISTERS,
-            stack: STACK as u32,
-            ..Attributes::default()
-        };
-        let thread = c_long::from(os_thread);
-        // SAFETY: the call reads the attributes, whose size is in them; the kernel refuses threads that may not be watched.
-        let descriptor = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                thread,
-                -1 as c_long,
-                -1 as c_long,
-                CLOSE_ON_EXEC,
-            )
-        };
-        let Some(descriptor) = RawFd::try_from(descriptor).ok().filter(|number| *number >= 0) else {
-            return Err(refusal(&io::Error::last_os_error()));
-        };
-        // SAFETY: the descriptor was just opened, and nobody else has it.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    /// The reason, and where it is known the remedy.
+    pub(super) fn open(os_thread: u32, interval: Duration) -> Result<Self, Refusal> {
+        let open = |addresses| open(os_thread, interval, addresses).map(|event| (event, addresses));
+        let opened = open(ADDRESSES).or_else(|error| match error.raw_os_error() {
+            Some(libc::EOVERFLOW) => open(allowed_addresses()),
+            _ => Err(error),
+        });
+        let (descriptor, addresses) = opened.map_err(|error| refusal(&error))?;
         let ring = Ring::map(&descriptor).map_err(|error| refusal_of_memory(&error))?;
-        Ok(Self { ring, descriptor })
+        Ok(Self {
+            ring,
+            descriptor,
+            addresses,
+        })
+    }
+
+    /// The most return addresses of a sample: a stack with so many may have more.
+    pub(super) fn addresses(&self) -> usize {
+        self.addresses.into()
     }
 
     /// Appends the records since the last time to `out`, whole.
     pub(super) fn read(&self, out: &mut Vec<u64>) {
         self.ring.read(out);
     }
+}
+
+/// The return addresses that the system allows at most.
+fn allowed_addresses() -> u16 {
+    let most = fs::read_to_string("/proc/sys/kernel/perf_event_max_stack").unwrap_or_default();
+    most.trim().parse().unwrap_or(0)
+}
+
+/// Opens the event of a thread of this process.
+fn open(os_thread: u32, interval: Duration, addresses: u16) -> io::Result<OwnedFd> {
+    let attributes = Attributes {
+        kind: SOFTWARE,
+        size: size_of::<Attributes>() as u32,
+        config: TASK_CLOCK,
+        period: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
+        sample_type: SAMPLE_READ | SAMPLE_CALLCHAIN | SAMPLE_REGS_USER | SAMPLE_STACK_USER,
+        flags: WATERMARK | EXCLUDE_CALLCHAIN_KERNEL,
+        wakeup_watermark: WAKE,
+        registers: REGISTERS,
+        stack: STACK as u32,
+        addresses,
+        ..Attributes::default()
+    };
+    let thread = c_long::from(os_thread);
+    // SAFETY: the call reads the attributes, whose size is in them; the kernel refuses threads that may not be watched.
+    let descriptor = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            thread,
+            -1 as c_long,
+            -1 as c_long,
+            CLOSE_ON_EXEC,
+        )
+    };
+    let descriptor = RawFd::try_from(descriptor).unwrap_or(-1);
+    opened(descriptor)
 }
 
 /// The reason for which events are not tried. Some filters of system calls end a program that makes another call than they allow.
@@ -143,8 +188,9 @@ pub(super) fn is_filtered() -> Option<&'static str> {
 }
 
 /// The reason for which the kernel opens no event.
-fn refusal(error: &io::Error) -> String {
-    match error.raw_os_error() {
+fn refusal(error: &io::Error) -> Refusal {
+    let code = error.raw_os_error();
+    let reason = match code {
         Some(libc::EACCES) => {
             let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
             let level = level.unwrap_or_default();
@@ -162,19 +208,23 @@ fn refusal(error: &io::Error) -> String {
             "the program has no descriptors left, of which each thread takes one; raise `ulimit -n`".to_owned()
         }
         _ => format!("the system refuses performance events: {error}"),
-    }
+    };
+    // The thread has ended, or the system has nothing left now.
+    let is_of_now = [libc::ESRCH, libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::EINTR, libc::EAGAIN];
+    let is_lasting = code.is_none_or(|code| !is_of_now.contains(&code));
+    Refusal { reason, is_lasting }
 }
 
 /// The reason for which the kernel has no ring.
-fn refusal_of_memory(error: &io::Error) -> String {
-    match error.raw_os_error() {
+fn refusal_of_memory(error: &io::Error) -> Refusal {
+    Refusal::of_now(match error.raw_os_error() {
         Some(libc::EPERM) => {
             "the memory that this user may lock is used up, of which each thread takes 516 kB; raise `ulimit -l`, or \
              `kernel.perf_event_mlock_kb`"
                 .to_owned()
         }
         _ => format!("there is no memory for the samples of the kernel: {error}"),
-    }
+    })
 }
 
 /// The memory that the kernel writes, with a page before it.

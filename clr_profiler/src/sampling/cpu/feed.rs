@@ -6,18 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::event::{self, Alarm, Event};
+use super::event::{self, Alarm, Event, Refusal};
 use super::signal::{HEADER, Header};
 use crate::runtime::lock;
 
 /// The memory that the kernel may lock for all threads: further ones get timers.
 pub(super) const RINGS: usize = 64 << 20;
 
-/// The words of samples that were taken from the rings and were not collected yet: 32 MB.
+/// The words of samples that were taken from the rings and are not delivered yet: 32 MB.
 pub(super) const WAITING: usize = 4 << 20;
-
-/// The return addresses of a sample: the kernel adds no more by default.
-const ADDRESSES: usize = 127;
 
 /// The kinds of records.
 const LOST: u32 = 2;
@@ -50,8 +47,10 @@ struct Samples {
     /// In nanoseconds, like the processor time up to the last sample.
     interval: u64,
     used: u64,
-    /// The end of the stack; 0 if it is not known.
-    high: usize,
+    /// The bounds of the stack, if they are known.
+    bounds: Option<(usize, usize)>,
+    /// The most return addresses of a sample.
+    addresses: usize,
     records: Vec<u64>,
     lost: u64,
 }
@@ -61,17 +60,17 @@ impl Fed {
     ///
     /// # Errors
     ///
-    /// The reason of the system, in words.
+    /// The reason of the system.
     pub(super) fn open(
         os_thread: u32,
         interval: Duration,
         bounds: Option<(usize, usize)>,
         alarm: &Alarm,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let event = Event::open(os_thread, interval)?;
-        let refused = |error| format!("the system does not wait for performance events: {error}");
+        let refused = |error| Refusal::of_now(format!("the system does not wait for performance events: {error}"));
         alarm.add(&event).map_err(refused)?;
-        let samples = Samples::new(interval, bounds.map_or(0, |(_, high)| high));
+        let samples = Samples::new(interval, bounds, event.addresses());
         Ok(Self { event, samples })
     }
 
@@ -89,11 +88,12 @@ impl Fed {
 }
 
 impl Samples {
-    fn new(interval: Duration, high: usize) -> Self {
+    fn new(interval: Duration, bounds: Option<(usize, usize)>, addresses: usize) -> Self {
         Self {
             interval: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1),
             used: 0,
-            high,
+            bounds,
+            addresses,
             records: Vec::new(),
             lost: 0,
         }
@@ -114,7 +114,7 @@ impl Samples {
                     (self.used, lost) = (self.used.saturating_add(counted), 0);
                     let room = room.saturating_sub(self.records.len() - before);
                     let is_written = Sample::read(rest)
-                        .is_some_and(|sample| sample.write(weight, self.high, room, &mut self.records));
+                        .is_some_and(|sample| sample.write((weight, room), self.bounds, self.addresses, &mut self.records));
                     self.lost += if is_written { 0 } else { weight };
                 }
                 (LOST, [_, count, ..]) => {
@@ -187,17 +187,24 @@ impl<'a> Sample<'a> {
     }
 
     /// Appends the record of the sample; false if there is no room.
-    fn write(&self, weight: u64, high: usize, room: usize, out: &mut Vec<u64>) -> bool {
+    fn write(
+        &self,
+        (weight, room): (u64, usize),
+        bounds: Option<(usize, usize)>,
+        most: usize,
+        out: &mut Vec<u64>,
+    ) -> bool {
         let sp = self.sp as usize;
+        let own = bounds.filter(|(low, high)| (*low..*high).contains(&sp));
+        let is_other = bounds.is_some() && own.is_none();
         // The memory above a thread's stack can be that of another one.
-        let whole = match high.checked_sub(sp) {
-            Some(bytes) if bytes > 0 => bytes / size_of::<u64>(),
-            _ => usize::MAX,
-        };
+        let whole = own.map_or(usize::MAX, |(_, high)| (high - sp) / size_of::<u64>());
         let stack = self.stack.get(..whole).unwrap_or(self.stack);
-        let is_full = self.is_full && whole > stack.len();
-        let beyond = if is_full { self.beyond() } else { None };
-        let is_all = self.addresses.len() < ADDRESSES;
+        let is_full = self.is_full && !is_other && whole > stack.len();
+        // Pages that were not there end the copy, too.
+        let is_whole = own.is_some() && whole == stack.len();
+        let beyond = if is_whole { None } else { self.beyond() };
+        let is_all = self.addresses.len() < most;
         let beyond_words = beyond.map_or(0, |(_, rest)| 1 + rest.len() + usize::from(is_all));
         let length = HEADER + beyond_words + 2 + stack.len();
         if length > room {
@@ -212,6 +219,7 @@ impl<'a> Sample<'a> {
             (Header::Fp, self.fp),
             (Header::Link, self.link),
             (Header::IsFull, u64::from(is_full)),
+            (Header::IsPart, u64::from(!is_whole && !is_full)),
             (Header::Beyond, beyond_words as u64),
         ] {
             header[word as usize] = value;
@@ -228,23 +236,27 @@ impl<'a> Sample<'a> {
         true
     }
 
-    /// The first frame pointer above the copied words, with the return addresses of its frame and those beyond.
+    /// The first frame pointer outside of the copied words, with the return addresses of its frame and those beyond.
     fn beyond(&self) -> Option<(u64, &'a [u64])> {
         let mut rest = self.addresses.get(1..)?;
         let mut fp = self.fp;
         loop {
-            let above = fp.checked_sub(self.sp).filter(|above| above.is_multiple_of(8))?;
-            let index = usize::try_from(above / 8).ok()?;
-            let Some([next, address]) = self.stack.get(index..index + 2) else {
-                return (!rest.is_empty()).then_some((fp, rest));
+            let Some([next, address]) = self.frame(fp) else {
+                return (fp.is_multiple_of(8) && !rest.is_empty()).then_some((fp, rest));
             };
             let (first, others) = rest.split_first()?;
             // As the kernel has followed them.
-            if first != address || *next <= fp {
+            if first != address || (*next <= fp && self.frame(*next).is_some()) {
                 return None;
             }
             (fp, rest) = (*next, others);
         }
+    }
+
+    /// The two words of a frame, if they were copied.
+    fn frame(&self, fp: u64) -> Option<&'a [u64; 2]> {
+        let above = fp.checked_sub(self.sp).filter(|above| above.is_multiple_of(8))?;
+        self.stack.get(usize::try_from(above / 8).ok()?..)?.first_chunk()
     }
 }
 
@@ -308,13 +320,14 @@ mod tests {
         vec![24 << 48 | u64::from(LOST), 7, count]
     }
 
-    fn samples(high: usize) -> Samples {
-        Samples::new(Duration::from_nanos(100), high)
+    fn samples(high: usize, addresses: usize) -> Samples {
+        let bounds = (high > 0).then_some((0x1000, high));
+        Samples::new(Duration::from_nanos(100), bounds, addresses)
     }
 
     #[test]
     fn samples_weigh_the_time_since_the_last_one() {
-        let mut samples = samples(0);
+        let mut samples = samples(0, 127);
         let stack: &[u64] = &[1, 2, 3];
         let mut words = sample(105, &[], 0, (stack, 2));
         words.extend(sample(395, &[], 0, (stack, 2)));
@@ -351,8 +364,8 @@ mod tests {
         let (first, second, beyond) = (SP + 8, SP + 32, SP + 80);
         let stack = [0, second, 0x2001, 0, beyond, 0x2002];
         let addresses = [0x1000, 0x2001, 0x2002, 0x2003, 0x2004];
-        let frames = |fp, copied, high| {
-            let mut samples = samples(high);
+        let frames = |fp, (copied, high), most| {
+            let mut samples = samples(high, most);
             samples.add(&sample(100, &addresses, fp, (&stack, copied)), usize::MAX);
             let (records, _) = samples.take();
             let record = Record::take(&mut &*records).unwrap();
@@ -361,12 +374,16 @@ mod tests {
             (is_more, record.beyond(beyond as usize).to_vec())
         };
         let all = vec![0x2003, 0x2004, 0];
-        assert_eq!(frames(first, 6, 0), (true, all));
-        // The copy was not all that was asked for; it is the whole stack; or the addresses are not those of its frames.
-        assert_eq!(frames(first, 5, 0), (false, vec![]));
-        assert_eq!(frames(first, 6, SP as usize + 48), (false, vec![]));
-        assert_eq!(frames(second, 6, 0), (true, vec![]));
-        assert_eq!(frames(7, 6, 0), (true, vec![]));
+        assert_eq!(frames(first, (6, 0), 127), (true, all));
+        // There may be more than the system adds.
+        assert_eq!(frames(first, (6, 0), 5), (true, vec![0x2003, 0x2004]));
+        // The copy is the whole stack; or the addresses are not those of its frames.
+        assert_eq!(frames(first, (6, SP as usize + 48), 127), (false, vec![]));
+        assert_eq!(frames(second, (6, 0), 127), (true, vec![]));
+        assert_eq!(frames(7, (6, 0), 127), (true, vec![]));
+        // The words are those of a handler of signals, which has a stack of its own, or pages were not there.
+        assert_eq!(frames(first, (6, SP as usize + 56), 127), (true, vec![0x2003, 0x2004, 0]));
+        assert_eq!(frames(first, (6, 0x2000), 127), (false, vec![0x2003, 0x2004, 0]));
     }
 
     #[test]

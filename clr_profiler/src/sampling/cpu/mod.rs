@@ -136,8 +136,12 @@ pub struct CpuSamplerTotals {
     pub broken_waits: u64,
     /// The intervals without a sample, because a thread's ring had no room.
     pub lost: u64,
-    /// The samples that are [broken](CpuSample::is_broken).
+    /// The samples that are [broken](CpuSample::is_broken), without those of the next line.
     pub broken: u64,
+    /// The samples that are [broken](CpuSample::is_broken) because a part of the stack could not be copied: the thread was on
+    /// another one, as in a handler of signals with a stack for it (`sigaltstack`); the kernel found no page there, as after a fork;
+    /// or it was the first one of a thread that had a deep stack when the sampler began.
+    pub cut_off: u64,
     /// The samples that are [truncated](CpuSample::is_truncated).
     pub truncated: u64,
     /// The samples without a managed frame.

@@ -41,7 +41,7 @@ const FRAME: usize = 8;
 const AFTER: usize = 256;
 
 /// The words before the copies: see [`Header`].
-pub(super) const HEADER: usize = 11;
+pub(super) const HEADER: usize = 12;
 
 /// The places of the interrupted registers above the stack pointer that a handler of a signal returns with (x86-64).
 pub(super) const INTERRUPTED_FP: usize = 40 + 8 * 10;
@@ -60,6 +60,9 @@ pub(super) enum Header {
     IsTruncated,
     /// Whether the stack may have more than the copied words.
     IsFull,
+    /// Whether words could not be copied: the stack is not the thread's own, which has bounds; pages of it were not there; or
+    /// the bounds of a deep one were not known yet.
+    IsPart,
     /// The number of words before the copies: a frame pointer, the return addresses of its frame and those beyond, and a 0
     /// if they are all.
     Beyond,
@@ -264,10 +267,13 @@ fn sample(slot: &'static Slot, key: Key, weight: u32, registers: Registers) {
     if let Some(stack) = stack {
         let is_truncated = stack.copy(registers.fp, DEPTH.load(Relaxed), slot, &mut writer);
         writer.set(Header::IsTruncated as usize, u64::from(is_truncated));
-    } else if high == 0 {
+    } else if high != 0 {
+        writer.set(Header::IsPart as usize, 1);
+    } else {
         let own = super::timer::own_structure();
         slot.see(registers.sp, own);
-        copy_unknown(registers.sp, own, &mut writer);
+        let is_part = copy_unknown(registers.sp, own, &mut writer);
+        writer.set(Header::IsPart as usize, u64::from(is_part));
     }
     writer.set(Header::Length as usize, writer.len() as u64);
     writer.publish();
@@ -283,10 +289,10 @@ fn label() -> [u64; 2] {
     }
 }
 
-/// Copies a part of a stack whose bounds are not known.
-fn copy_unknown(sp: usize, own: usize, writer: &mut Writer) {
+/// Copies a part of a stack whose bounds are not known; whether there is more.
+fn copy_unknown(sp: usize, own: usize, writer: &mut Writer) -> bool {
     if !sp.is_multiple_of(8) {
-        return;
+        return true;
     }
     // That of the main thread is not below its structure.
     let most = match own.checked_sub(sp) {
@@ -308,6 +314,7 @@ fn copy_unknown(sp: usize, own: usize, writer: &mut Writer) {
         }
     }
     writer.set(count_at, copied as u64);
+    copied == WIDE_WINDOW
 }
 
 /// The part of a stack that is in use: from the stack pointer to the stack's end.
@@ -485,7 +492,7 @@ mod tests {
         (0..HEADER).for_each(|_| writer.push(0));
         let stack: Vec<u64> = (0..200).collect();
         let sp = stack.as_ptr().expose_provenance();
-        copy_unknown(sp, sp + 200 * 8, &mut writer);
+        assert!(!copy_unknown(sp, sp + 200 * 8, &mut writer));
         writer.set(Header::Length as usize, writer.len() as u64);
         writer.publish();
         let mut words = Vec::new();

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::iter;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::event::{self, Alarm};
+use super::event::{self, Alarm, Refusal};
 use super::feed::{self, Fed};
 use super::maps::Maps;
-use super::signal::SIGNAL;
+use super::signal::{Header, SIGNAL};
 use super::slot::Taken;
 use super::timer::{self, Timer};
+use super::walk::Record;
 use crate::ids::ThreadId;
 use crate::sampling::clock;
 
@@ -49,7 +51,7 @@ pub(super) struct Threads {
     /// The indexes of slots that were given back, and the first one that was never used.
     free: Vec<usize>,
     unused: usize,
-    /// The last samples of threads that have ended.
+    /// The last samples of threads that have ended, as far as there is room.
     ended: Vec<Batch>,
     pub(super) seen: u64,
     /// The threads that got no timer, and the first error.
@@ -65,7 +67,7 @@ pub(super) struct Threads {
     pub(super) fed_ever: u64,
     /// The first reason why a thread has a timer instead.
     pub(super) reason: Option<String>,
-    /// The words that were taken from rings and not collected.
+    /// The words that were taken from rings and are not delivered.
     waiting: usize,
     scratch: Vec<u64>,
 }
@@ -80,7 +82,10 @@ impl Threads {
     pub(super) fn feed(&mut self, alarm: Result<Arc<Alarm>, String>) {
         match alarm {
             Ok(alarm) => self.alarm = Some(alarm),
-            Err(reason) => self.reason = Some(reason),
+            Err(reason) => {
+                self.alarm = None;
+                self.reason.get_or_insert(reason);
+            }
         }
     }
 
@@ -107,10 +112,10 @@ impl Threads {
         let is_own = os_thread == timer::this_thread();
         let bounds = if is_own { timer::own_stack() } else { None };
         let mut no_event = None;
-        if let Some(alarm) = self.alarm.as_ref() {
+        if let Some(alarm) = self.alarm.clone() {
             let fed = match (self.fed + 1) * event::memory() <= feed::RINGS {
-                true => Fed::open(os_thread, self.interval, bounds, alarm),
-                false => Err("the kernel's rings for samples are limited to 64 MB".to_owned()),
+                true => Fed::open(os_thread, self.interval, bounds, &alarm),
+                false => Err(Refusal::of_now("the kernel's rings for samples are limited to 64 MB")),
             };
             match fed {
                 Ok(fed) => {
@@ -120,7 +125,8 @@ impl Threads {
                     self.sampled.insert(thread, Sampled { source, os_thread });
                     return Ok(());
                 }
-                Err(reason) => no_event = Some(reason),
+                Err(refusal) if refusal.is_lasting => self.feed(Err(refusal.reason)),
+                Err(refusal) => no_event = Some(refusal.reason),
             }
         }
         let index = self.free.pop().unwrap_or_else(|| {
@@ -158,11 +164,17 @@ impl Threads {
             return;
         };
         let Sampled { source, os_thread } = sampled;
+        let room = feed::WAITING.saturating_sub(self.waiting);
         let (records, lost) = match source {
             Source::Handler(timer, taken) => {
                 drop(timer);
                 let mut records = Vec::new();
-                let lost = taken.drain(&mut records);
+                let mut lost = taken.drain(&mut records);
+                if records.len() > room {
+                    lost += intervals(&records);
+                    records = Vec::new();
+                }
+                self.waiting += records.len();
                 let (calls, spent) = taken.slot().costs();
                 self.calls += calls;
                 self.spent += spent;
@@ -170,19 +182,20 @@ impl Threads {
                 (records, lost)
             }
             Source::Kernel(mut fed) => {
-                let room = feed::WAITING.saturating_sub(self.waiting);
                 self.waiting += fed.read(&mut self.scratch, room);
                 self.fed = self.fed.saturating_sub(1);
                 fed.take()
             }
         };
-        if lost > 0 || !records.is_empty() {
-            self.ended.push(Batch {
+        match self.ended.last_mut() {
+            Some(last) if records.is_empty() => last.lost += lost,
+            None if records.is_empty() && lost == 0 => {}
+            _ => self.ended.push(Batch {
                 thread,
                 os_thread,
                 records,
                 lost,
-            });
+            }),
         }
     }
 
@@ -217,7 +230,6 @@ impl Threads {
     /// The samples since the last call.
     pub(super) fn collect(&mut self, maps: &mut Maps) -> Vec<Batch> {
         self.empty_rings();
-        self.waiting = 0;
         let mut batches = std::mem::take(&mut self.ended);
         for (thread, sampled) in &mut self.sampled {
             let (records, lost) = match &mut sampled.source {
@@ -230,6 +242,7 @@ impl Threads {
                     {
                         slot.set_bounds(low, high);
                     }
+                    self.waiting += records.len();
                     (records, lost)
                 }
                 Source::Kernel(fed) => fed.take(),
@@ -244,6 +257,16 @@ impl Threads {
             }
         }
         batches
+    }
+
+    /// Has room again for as many words as those of a batch.
+    pub(super) fn delivered(&mut self, batch: &Batch) {
+        self.waiting = self.waiting.saturating_sub(batch.records.len());
+    }
+
+    /// Forgets samples that nobody delivers.
+    pub(super) fn discard(&mut self) {
+        (self.ended, self.waiting) = (Vec::new(), 0);
     }
 
     /// Whether the kernel samples a thread: its rings and the words that wait have less room than those of the handler.
@@ -296,6 +319,12 @@ fn stack_at(maps: &mut Maps, sp: usize, own: usize) -> Option<(usize, usize)> {
     (sp < own && own < mapping.end).then_some((mapping.start, own & !7))
 }
 
+/// The intervals of these records.
+fn intervals(mut words: &[u64]) -> u64 {
+    let weights = iter::from_fn(|| Record::take(&mut words)).map(|record| record.header(Header::Weight) as u64);
+    weights.sum()
+}
+
 fn is_pending(os_thread: u32) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/self/task/{os_thread}/status")) else {
         return false;
@@ -303,4 +332,64 @@ fn is_pending(os_thread: u32) -> bool {
     let line = status.lines().find_map(|line| line.strip_prefix("SigPnd:"));
     let set = line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
     set.unwrap_or(0) >> (SIGNAL - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::signal::HEADER;
+    use super::*;
+
+    const NEVER: Duration = Duration::from_secs(1 << 34);
+
+    fn sampled(threads: &mut Threads, number: usize) -> &Taken {
+        let thread = ThreadId::from_runtime(number);
+        threads.begin(thread, timer::this_thread());
+        match threads.sampled.get(&thread) {
+            Some(Sampled {
+                source: Source::Handler(_, taken),
+                ..
+            }) => taken,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no such timers")]
+    fn samples_of_ended_threads_are_limited() {
+        let mut threads = Threads::default();
+        threads.open(NEVER);
+        threads.waiting = feed::WAITING - HEADER;
+        for (number, records) in [(1, 1), (2, 2), (3, 1)] {
+            let taken = sampled(&mut threads, number);
+            for _ in 0..records {
+                let mut writer = taken.slot().write(taken.key()).unwrap();
+                let words = [HEADER as u64, 5].into_iter().chain(iter::repeat(0));
+                words.take(HEADER).for_each(|word| writer.push(word));
+                writer.publish();
+            }
+            threads.end(ThreadId::from_runtime(number));
+        }
+        // The first one has taken the room.
+        assert_eq!(threads.waiting, feed::WAITING);
+        let batches = threads.collect(&mut Maps::default());
+        let [batch] = &*batches else {
+            panic!("{batches:?}");
+        };
+        assert_eq!((batch.records.len(), batch.lost), (HEADER, 15));
+        threads.delivered(batch);
+        assert_eq!(threads.waiting, feed::WAITING - HEADER);
+        threads.close();
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no such timers")]
+    fn the_kernel_is_not_asked_again_after_it_has_refused_for_good() {
+        let mut threads = Threads::default();
+        // There are no such intervals.
+        threads.open(NEVER);
+        threads.feed(Ok(Arc::new(Alarm::new().unwrap())));
+        sampled(&mut threads, 1);
+        assert!(threads.alarm.is_none() && threads.reason.is_some());
+        threads.close();
+    }
 }

@@ -4,15 +4,16 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use super::code::{self, Code, CodeMap};
-use super::maps::Maps;
+use super::maps::{Mapping, Maps};
 use super::native::{Natives, Rule};
 use super::prologue::Return;
 use super::signal::{HEADER, Header, INTERRUPTED_FP, INTERRUPTED_IP, INTERRUPTED_SP};
 use super::{CpuCode, CpuFrame};
 use crate::runtime::{ProfilerInfo, lock};
 
-/// The frame pointer of a thread whose register is not known: that of no frame.
-pub(super) const UNKNOWN: usize = 1;
+/// The frame pointer of a thread whose register is not known. It is that of no frame, and no number that code without frame
+/// pointers is likely to have in the register.
+pub(super) const UNKNOWN: usize = 0xF8A3_5EED_0C1A_7B55;
 
 /// The words in which a saved frame pointer is searched.
 const SEARCHED: usize = 512;
@@ -65,6 +66,18 @@ impl<'a> Record<'a> {
         word
     }
 
+    /// Whether a walk that has come to this stack pointer could not go on because words were not copied.
+    fn is_cut_off(&self, sp: usize) -> bool {
+        self.header(Header::IsPart) != 0 && (self.is_exceeded.get() || !self.has(sp))
+    }
+
+    /// Whether the word at an address was copied.
+    fn has(&self, address: usize) -> bool {
+        let distance = |start: usize| address.checked_sub(start).map(|bytes| bytes / 8);
+        let mut segments = self.segments.iter();
+        segments.any(|(start, words)| distance(*start).is_some_and(|word| word < words.len()))
+    }
+
     /// Whether the stack continues above the copied words, which a walk has asked for.
     pub(super) fn continues(&self) -> bool {
         self.header(Header::IsFull) != 0 && self.is_exceeded.get()
@@ -86,6 +99,8 @@ pub(super) struct Walked {
     pub(super) is_truncated: bool,
     /// Whether the frames of the thread's first functions, or those that called managed code, were not reached.
     pub(super) is_broken: bool,
+    /// Whether that is because words of the stack could not be copied.
+    pub(super) is_cut_off: bool,
 }
 
 /// The owner of the code at an address.
@@ -123,7 +138,7 @@ impl Walker<'_> {
         };
         let mut walked = Walked {
             is_truncated: record.header(Header::IsTruncated) != 0,
-            is_broken: false,
+            ..Walked::default()
         };
         let (mut is_top, mut has_managed, mut is_below) = (true, false, false);
         let (mut replaced, mut is_above_native) = (None, false);
@@ -199,11 +214,22 @@ impl Walker<'_> {
             is_top = false;
             is_interrupted = matches!(place, Place::Native(_, Some(rule)) if rule.is_signal);
         }
-        let is_first = matches!(self.place(frame.ip, is_top, is_top), Place::Native(_, Some(rule)) if rule.is_first);
+        let last = self.place(frame.ip, is_top || is_interrupted, is_top);
+        let is_first = matches!(&last, Place::Native(_, Some(rule)) if rule.is_first);
         walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
         if walked.is_broken && record.continues() {
             walked.is_broken = false;
             walked.is_truncated = !self.walk_beyond(record.beyond(frame.fp), frames);
+        }
+        if walked.is_broken {
+            // Otherwise the first of the addresses is that of its caller's caller.
+            let keeps_frame = match &last {
+                Place::Managed(code) => matches!(code.locate(frame.ip), Return::AboveFrame),
+                Place::Native(_, rule) => rule.is_some_and(|rule| rule.by_frame),
+                Place::Stub | Place::Nothing => false,
+            };
+            walked.is_broken = !(keeps_frame && self.walk_beyond(record.beyond(frame.fp), frames));
+            walked.is_cut_off = walked.is_broken && record.is_cut_off(frame.sp);
         }
         walked
     }
@@ -241,7 +267,7 @@ impl Walker<'_> {
         };
         let mapping = mapping.clone();
         if !mapping.is_anonymous()
-            && let Some(rule) = self.natives.rule(&mapping, address)
+            && let Some(rule) = self.rule(&mapping, address, is_next)
         {
             return Place::Native(Arc::clone(&mapping.name), Some(rule));
         }
@@ -265,6 +291,13 @@ impl Walker<'_> {
         }
     }
 
+    /// The rule of a library for an address. An instruction that calls the system can be the last one of a function, and
+    /// `is_next` is then behind it.
+    fn rule(&mut self, mapping: &Mapping, address: usize, is_next: bool) -> Option<Rule> {
+        let found = self.natives.rule(mapping, address);
+        found.or_else(|| is_next.then(|| self.natives.rule(mapping, address.wrapping_sub(1)))?)
+    }
+
     /// The registers of the caller; an instruction pointer of 0 ends the stack. `is_top`: the instruction pointer is that
     /// of an interrupted instruction.
     fn caller(
@@ -277,6 +310,13 @@ impl Walker<'_> {
         let at = |address: usize| record.word(address);
         if frame.fp == UNKNOWN
             && let Some(caller) = self.caller_by_depth(record, frame, place)
+        {
+            return Some(caller);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_top
+            && matches!(place, Place::Native(..) | Place::Stub)
+            && let Some(caller) = after_epilogue(record, frame)
         {
             return Some(caller);
         }
@@ -322,20 +362,12 @@ impl Walker<'_> {
             Place::Native(_, Some(rule)) if rule.is_first => None,
             Place::Native(_, Some(rule)) if rule.is_signal => {
                 let register = |distance: usize| at(frame.sp.checked_add(distance)?);
-                let sp = register(INTERRUPTED_SP).filter(|sp| *sp > frame.sp)?;
+                // The handler can have a stack of its own, above or below.
+                let sp = register(INTERRUPTED_SP).filter(|sp| *sp > frame.sp || !record.has(*sp))?;
                 Some(Frame {
                     ip: register(INTERRUPTED_IP)?,
                     sp,
                     fp: register(INTERRUPTED_FP)?,
-                })
-            }
-            // Some compilers do not say that an epilogue has restored the frame pointer.
-            #[cfg(target_arch = "x86_64")]
-            Place::Native(_, Some(rule)) if is_top && rule.by_frame && code::is_return(frame.ip) => {
-                Some(Frame {
-                    ip: at(frame.sp)?,
-                    sp: frame.sp.checked_add(8)?,
-                    fp: frame.fp,
                 })
             }
             Place::Native(_, Some(rule)) => {
@@ -440,6 +472,21 @@ fn returns_to_its_method(record: &Record<'_>, frame: Frame, code: &Code, found: 
     return_address.is_some_and(|ip| code.is_called_by_itself(frame.ip, ip))
 }
 
+/// The registers of the caller of native code that is about to return.
+#[cfg(target_arch = "x86_64")]
+fn after_epilogue(record: &Record<'_>, frame: Frame) -> Option<Frame> {
+    let rest = code::native_epilogue(frame.ip)?;
+    let at = |distance: usize| record.word(frame.sp.checked_add(distance)?);
+    Some(Frame {
+        ip: at(rest.depth)?,
+        sp: frame.sp.checked_add(rest.depth)?.checked_add(8)?,
+        fp: match rest.frame {
+            Some(distance) => at(distance)?,
+            None => frame.fp,
+        },
+    })
+}
+
 /// The registers of the caller of a function with a frame.
 fn by_frame(record: &Record<'_>, frame: Frame) -> Option<Frame> {
     // Not below the stack pointer, and not by an addition that overflows.
@@ -470,7 +517,7 @@ mod tests {
 
     #[test]
     fn words_are_found_where_they_were_copied() {
-        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 3, 0, 0];
+        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 0, 3, 0, 0];
         words.extend([0x2008, 0x77, 0x78]);
         words.extend([0x1000, 3, 7, 8, 9]);
         words.extend([0x1018, 1, 10]);

@@ -179,6 +179,13 @@ impl Totals {
                         totals.threads,
                     ));
                 }
+                if totals.cut_off > 0 {
+                    lines.push(format!(
+                        "{:.2} % of the stacks lack callers, because a part of them could not be copied, for example in a handler of signals \
+                         with a stack of its own",
+                        share(totals.cut_off),
+                    ));
+                }
                 if totals.waits > 0 {
                     lines.push(format!(
                         "{:.3} s of waiting in {} samples, {:.2} % of whose stacks are broken; time in which threads were ready \

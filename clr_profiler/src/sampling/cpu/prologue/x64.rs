@@ -87,6 +87,36 @@ pub(in super::super) fn native_depth(code: &[u8]) -> Option<usize> {
     }
 }
 
+/// What the rest of an epilogue of a native function, which ends with a return, takes from the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Rest {
+    /// The bytes between the stack pointer and the return address.
+    pub(in super::super) depth: usize,
+    /// Those between the stack pointer and the frame pointer that is restored.
+    pub(in super::super) frame: Option<usize>,
+}
+
+/// The rest of an epilogue, if it begins with these bytes. Older compilers do not tell of epilogues in the tables for exceptions.
+pub(in super::super) fn native_epilogue(mut here: &[u8]) -> Option<Rest> {
+    let (mut depth, mut frame) = (0_usize, None);
+    loop {
+        let (after, moved) = match here {
+            [0xC3, ..] | [0xF3, 0xC3, ..] => return Some(Rest { depth, frame }),
+            [0x5D, after @ ..] => {
+                frame = Some(depth);
+                (after, 8)
+            }
+            [0x58..=0x5B | 0x5E..=0x5F, after @ ..] | [0x41, 0x58..=0x5F, after @ ..] => (after, 8),
+            [0x48, 0x83, 0xC4, bytes @ ..=0x7F, after @ ..] => (after, usize::from(*bytes)),
+            [0x48, 0x81, 0xC4, a, b, c, d @ ..=0x7F, after @ ..] => (after, number([*a, *b, *c, *d])),
+            [0xC5, 0xF8, 0x77, after @ ..] => (after, 0),
+            _ => return None,
+        };
+        depth += moved;
+        here = after;
+    }
+}
+
 /// The place of the return address at an offset of a method. `here` are the bytes from there on, `size` is the
 /// number of bytes of the method.
 pub(in super::super) fn locate(
@@ -362,6 +392,30 @@ mod tests {
         assert_eq!(stays, [Stack(0), Stack(8), Frame, Frame]);
         // A jump by a table.
         assert_eq!(places(&[&[0x53], &[0xFF, 0xE0]]), [Stack(0), Stack(8)]);
+    }
+
+    #[test]
+    fn the_rest_of_a_native_epilogue_leads_to_its_return() {
+        let code = [
+            &[0x48, 0x81, 0xC4, 0x00, 0x01, 0, 0][..], // add rsp, 256
+            &[0x48, 0x83, 0xC4, 0x08],                 // add rsp, 8
+            &[0x5B],                                   // pop rbx
+            &[0x41, 0x5F],                             // pop r15
+            &[0x5D],                                   // pop rbp
+            &[0xC3],                                   // ret
+        ];
+        let places: Vec<_> = (0..code.len()).map(|at| native_epilogue(&code[at..].concat())).collect();
+        let rest = |depth, frame| Some(Rest { depth, frame });
+        let expected = [
+            rest(288, Some(280)), rest(32, Some(24)), rest(24, Some(16)), rest(16, Some(8)), rest(8, Some(0)), rest(0, None),
+        ];
+        assert_eq!(places, expected);
+        assert_eq!(native_epilogue(&[0xF3, 0xC3]), rest(0, None));
+        // sub rsp, 128; a jump; no end; pop rsp
+        let others = [&[0x48, 0x83, 0xC4, 0x80, 0xC3][..], &[0x5B, 0xEB, 0x10], &[0x5B, 0x5D], &[0x5C, 0xC3]];
+        for other in others {
+            assert_eq!(native_epilogue(other), None);
+        }
     }
 
     #[test]
