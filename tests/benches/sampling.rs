@@ -1,4 +1,4 @@
-//! What 100 samples a second of each thread's processor time cost a program, and whether they find the known split of `Spins`.
+//! The cost of 100 samples a second of each thread's processor time, and the known split of `Spins` as they find it.
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench sampling                      # 5 pairs of runs of each program
@@ -7,7 +7,7 @@
 //!
 //! The programs are `Spins` on a number of threads, by default as many as there are processors, and 64; and a compiler of C# on .NET 8.
 //! Each pair is a run without the sampler and one with it. The cost is that of the handler and of the sampler's own thread by their clocks,
-//! as a part of the processor time of the process; beside it is the processor time of the process in both runs (medians), which has
+//! as a part of the processor time of the process. The second line is the processor time of the process in both runs (medians), which has
 //! the start of the profiler in it, too, and the noise of the machine.
 
 use std::process::ExitCode;

@@ -123,7 +123,7 @@ fn called_before(return_address: usize) -> Option<usize> {
 pub(super) fn native_epilogue(ip: usize) -> Option<prologue::x64::Rest> {
     let mut bytes = [0; EPILOGUE];
     let is_whole = read_memory(ip, &mut bytes);
-    // The page behind a return need not be there.
+    // The page after a return need not be there.
     if !is_whole && !(read_memory(ip, bytes.get_mut(..1)?)) {
         return None;
     }

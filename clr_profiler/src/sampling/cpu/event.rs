@@ -99,7 +99,7 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// One that depends on what the system has left.
+    /// One that another thread need not get.
     pub(super) fn of_now(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),

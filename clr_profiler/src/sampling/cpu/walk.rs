@@ -66,7 +66,7 @@ impl<'a> Record<'a> {
         word
     }
 
-    /// Whether a walk that has come to this stack pointer could not go on because words were not copied.
+    /// Whether a walk ends at this stack pointer because words were not copied.
     fn is_cut_off(&self, sp: usize) -> bool {
         self.header(Header::IsPart) != 0 && (self.is_exceeded.get() || !self.has(sp))
     }
@@ -292,7 +292,7 @@ impl Walker<'_> {
     }
 
     /// The rule of a library for an address. An instruction that calls the system can be the last one of a function, and
-    /// `is_next` is then behind it.
+    /// `is_next` is then after it.
     fn rule(&mut self, mapping: &Mapping, address: usize, is_next: bool) -> Option<Rule> {
         let found = self.natives.rule(mapping, address);
         found.or_else(|| is_next.then(|| self.natives.rule(mapping, address.wrapping_sub(1)))?)

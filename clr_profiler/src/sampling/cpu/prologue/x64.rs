@@ -87,7 +87,7 @@ pub(in super::super) fn native_depth(code: &[u8]) -> Option<usize> {
     }
 }
 
-/// What the rest of an epilogue of a native function, which ends with a return, takes from the stack.
+/// The rest of an epilogue of a native function, which ends with a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Rest {
     /// The bytes between the stack pointer and the return address.
