@@ -1,7 +1,7 @@
 //! Storms: each component of the library while a program compiles, allocates, throws, loads, unloads and collects on
 //! many threads, and a thread of the profiler orders it about at random.
 //!
-//! `STORM_SECONDS` makes each storm longer, and `STORM_SEED` chooses another order of events.
+//! `STORM_SECONDS` is the length of each storm, and `STORM_SEED` chooses another order of events.
 //!
 //! Each guard of this table was taken out once, to see a storm fail:
 //!

@@ -8,7 +8,9 @@ use super::Storms;
 
 /// The program does everything right, no callback fails, and each component was busy.
 fn storm(components: &str) {
-    let seconds = env::var("STORM_SECONDS").unwrap_or_else(|_| "2".to_owned());
+    // A minute for the four kinds of storms around the sampler that interrupts, on three runtimes.
+    let default = if components.contains("interrupts") { "5" } else { "2" };
+    let seconds = env::var("STORM_SECONDS").unwrap_or_else(|_| default.to_owned());
     let seed = env::var("STORM_SEED").unwrap_or_else(|_| "1".to_owned());
     let is_native = components.contains("others");
     // A detach takes as long as the threads need to leave.
