@@ -67,7 +67,8 @@ pub enum ContentionEvent {
     Begins(Contention),
     /// The thread has the lock, or its time limit is over.
     Ends {
-        /// How long it has waited, by the runtime's clock.
+        /// How long it has waited, by the runtime's clock. For a `Monitor`, it begins before the closure is called with
+        /// [`Begins`](Self::Begins), so that a wait is at least as long as the closure takes; for a `System.Threading.Lock`, after the closure.
         waited: Duration,
     },
 }
@@ -132,11 +133,11 @@ fn read(id: u32, version: u32, payload: &[u8]) -> Option<ContentionEvent> {
     match id {
         BEGINS if version < 2 => Some(ContentionEvent::Begins(Contention::default())),
         BEGINS => {
-            let lock = payload.u64()?;
-            let _object = payload.u64()?;
+            let lock = payload.pointer()?;
+            let _object = payload.pointer()?;
             let holder = payload.u64()?;
             Some(ContentionEvent::Begins(Contention {
-                lock: Some(lock).filter(|lock| *lock != 0),
+                lock: Some(lock as u64).filter(|lock| *lock != 0),
                 holder: Some(holder).filter(|thread| *thread != 0),
             }))
         }
@@ -159,14 +160,20 @@ mod tests {
         [0, 9, 0].into_iter().chain(fields).collect()
     }
 
+    fn begins_with(lock: usize, holder: u64) -> Vec<u8> {
+        let pointers = [lock, 0x7000].into_iter().flat_map(usize::to_le_bytes);
+        let fields = pointers.chain(holder.to_le_bytes());
+        [0, 9, 0].into_iter().chain(fields).collect()
+    }
+
     #[test]
     fn a_wait_is_read_with_its_lock_and_holder() {
         let begins = |lock, holder| Some(ContentionEvent::Begins(Contention { lock, holder }));
-        let whole = payload(&[0x70, 0x7000, 4711]);
+        let whole = begins_with(0x70, 4711);
         assert_eq!(read(81, 2, &whole), begins(Some(0x70), Some(4711)));
-        assert_eq!(read(81, 2, &payload(&[0, 0, 0])), begins(None, None));
+        assert_eq!(read(81, 2, &begins_with(0, 0)), begins(None, None));
         assert_eq!(read(81, 1, &payload(&[])), begins(None, None));
-        assert_eq!(read(81, 2, &whole[..26]), None);
+        assert_eq!(read(81, 2, &whole[..whole.len() - 1]), None);
     }
 
     #[test]

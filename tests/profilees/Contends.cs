@@ -1,7 +1,9 @@
 // Waits for locks, and measures each wait from both sides: the thread that has the lock knows for how long the other one waits at
 // least, the one that waits for how long at most. On .NET 9 and newer, half of the locks are a `System.Threading.Lock`.
 //
-// With an argument, a thread waits for a lock until the program ends.
+// `again`: the threads that have the locks have the same id one after the other, if the system lets this program choose it.
+// `free`: the one that has the lock releases it after a time, whether the other one waits already or not.
+// `for ever`: a thread waits for a lock until the program ends.
 //
 //   wait METHOD AT-LEAST AT-MOST HOLDER      in nanoseconds; the operating system's id of the holder, or 0
 using System;
@@ -22,6 +24,7 @@ namespace Contends
         private static long atLeast;
         private static long atMost;
         private static string holder;
+        private static bool isFree;
 
         private static int Main(string[] arguments)
         {
@@ -32,12 +35,16 @@ namespace Contends
                 enter = (Action)Delegate.CreateDelegate(typeof(Action), theLock, "Enter");
                 exit = (Action)Delegate.CreateDelegate(typeof(Action), theLock, "Exit");
             }
-            if (arguments.Length > 0)
+            string way = arguments.Length > 0 ? arguments[0] : "";
+            if (way == "for ever")
                 return ForEver();
-            for (int round = 0; round < 8; round++)
+            isFree = way == "free";
+            for (int round = 0; round < (isFree ? 4 : 8); round++)
             {
                 bool isNew = type != null && round % 2 == 1;
-                int time = 5 + 7 * round;
+                int time = isFree ? 5 + 295 * (round / 2) : 5 + 7 * round;
+                if (way == "again" && round > 0)
+                    ChooseId(int.Parse(holder));
                 Held.Reset();
                 waits = null;
                 var holds = new Thread(() => Hold(isNew, time)) { Name = "holds" };
@@ -53,6 +60,21 @@ namespace Contends
                 Console.WriteLine("wait " + method + " " + atLeast + " " + atMost + " " + holder);
             }
             return 7;
+        }
+
+        // Has the next thread of the system get this id.
+        private static void ChooseId(int id)
+        {
+            // The thread before has ended, but the system may not have noticed it.
+            for (int i = 0; i < 1000 && Directory.Exists("/proc/self/task/" + id); i++)
+                Thread.Sleep(1);
+            try
+            {
+                File.WriteAllText("/proc/sys/kernel/ns_last_pid", (id - 1).ToString());
+            }
+            catch (Exception)
+            {
+            }
         }
 
         // A thread waits until the program ends.
@@ -78,7 +100,7 @@ namespace Contends
                 Monitor.Enter(Gate);
             Held.Set();
             Thread other;
-            while ((other = waits) == null || (other.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0)
+            while ((other = waits) == null || !isFree && (other.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0)
                 Thread.Sleep(1);
             long since = Now();
             Thread.Sleep(milliseconds);

@@ -188,7 +188,7 @@ fn read(id: u32, payload: &[u8]) -> Option<ExceptionEvent> {
                 message => message,
             },
             hresult: {
-                let _address = payload.u64()?;
+                let _address = payload.pointer()?;
                 Hresult(payload.i32()?)
             },
         }),
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_thrown_exception_is_read() {
         let mut payload = [utf16("Shop.Full"), utf16("no room")].concat();
-        payload.extend(0x1000_u64.to_le_bytes());
+        payload.extend(0x1000_usize.to_le_bytes());
         payload.extend(0x8013_1500_u32.to_le_bytes());
         payload.extend([0; 4]);
         let Some(ExceptionEvent::Thrown(thrown)) = read(80, &payload) else {

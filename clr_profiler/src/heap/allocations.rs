@@ -106,7 +106,7 @@ pub(super) fn read(payload: &[u8]) -> Option<(AllocationTick, Option<u64>)> {
     let _kind_of_heap = payload.u32()?;
     let _runtime = payload.u16()?;
     let bytes = payload.u64()?;
-    let class = usize::try_from(payload.u64()?).ok()?;
+    let class = payload.pointer()?;
     let tick = AllocationTick {
         class: ClassId::optional(class)?,
         bytes,
@@ -114,7 +114,7 @@ pub(super) fn read(payload: &[u8]) -> Option<(AllocationTick, Option<u64>)> {
     let mut size = || {
         let _type_name = payload.string()?;
         let _heap = payload.u32()?;
-        let _address = payload.u64()?;
+        let _address = payload.pointer()?;
         payload.u64()
     };
     Some((tick, size().filter(|size| *size > 0)))
@@ -129,7 +129,7 @@ mod tests {
         let payload = [
             &[0; 10][..],
             &0x1_0000_0001_u64.to_le_bytes(),
-            &0x7000_u64.to_le_bytes(),
+            &0x7000_usize.to_le_bytes(),
         ]
         .concat();
         let expected = AllocationTick {
@@ -137,7 +137,7 @@ mod tests {
             bytes: 0x1_0000_0001,
         };
         assert_eq!(read(&payload), Some((expected, None)));
-        assert_eq!(read(&payload[..25]), None);
+        assert_eq!(read(&payload[..payload.len() - 1]), None);
         assert_eq!(read(&[0; 26]), None);
     }
 }

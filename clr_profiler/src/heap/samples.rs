@@ -155,9 +155,9 @@ fn read(payload: &[u8]) -> Option<AllocationSample> {
     let mut payload = EventPayloadReader::new(payload);
     let _kind_of_heap = payload.u32()?;
     let _runtime = payload.u16()?;
-    let class = usize::try_from(payload.u64()?).ok()?;
+    let class = payload.pointer()?;
     let _type_name = payload.string()?;
-    let _address = payload.u64()?;
+    let _address = payload.pointer()?;
     let size = payload.u64()?;
     let chance = chance(size);
     (chance > 0.0).then_some(AllocationSample {
@@ -193,9 +193,10 @@ mod tests {
     fn sampled(size: u64) -> Vec<u8> {
         let name = "A".encode_utf16().chain([0]).flat_map(u16::to_le_bytes);
         let mut payload: Vec<u8> = [0; 6].into();
-        payload.extend(0x7000_u64.to_le_bytes());
+        payload.extend(0x7000_usize.to_le_bytes());
         payload.extend(name);
-        for field in [0x1234, size, 7] {
+        payload.extend(0x1234_usize.to_le_bytes());
+        for field in [size, 7] {
             payload.extend(u64::to_le_bytes(field));
         }
         payload
@@ -230,13 +231,13 @@ mod tests {
     fn a_tick_stands_for_objects_of_its_size() {
         let mut payload: Vec<u8> = [0; 10].into();
         payload.extend(120_000_u64.to_le_bytes());
-        payload.extend(0x7000_u64.to_le_bytes());
+        payload.extend(0x7000_usize.to_le_bytes());
         let old = of_tick(&payload).unwrap();
         assert_eq!((old.size, old.objects), (None, None));
         assert_eq!((old.bytes, old.is_random), (120_000.0, false));
         // The name, the heap, the address, the size.
         payload.extend([b'A', 0, 0, 0]);
-        payload.extend([0; 12]);
+        payload.extend([0; 4 + size_of::<usize>()]);
         payload.extend(1000_u64.to_le_bytes());
         let new = of_tick(&payload).unwrap();
         assert_eq!((new.size, new.objects), (Some(1000), Some(120.0)));

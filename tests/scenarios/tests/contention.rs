@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use clr_profiler::contention::{ContentionEvent, ContentionEvents};
 use clr_profiler::info::SnapshotOptions;
@@ -44,6 +45,38 @@ impl Profiler for Contention {
     }
 }
 
+/// Writes the time of each wait, and takes long when one begins.
+pub(crate) struct SlowContention;
+
+/// How long it takes.
+const SLOW: Duration = Duration::from_millis(50);
+
+#[profiler(clsid = clsid("SlowContention"))]
+impl Profiler for SlowContention {
+    fn initialize(_info: &ProfilerInfo, setup: &mut Setup) -> Result<Self> {
+        setup.on_failure(|failure| log::line(failure));
+        setup.add_events(EventMask::ENABLE_STACK_SNAPSHOT);
+        setup.attach(ContentionEvents::new(|info, event| {
+            match event {
+                ContentionEvent::Begins(_) => {
+                    IS_OF_PROGRAM.set(method(info)? != "nobody");
+                    std::thread::sleep(SLOW);
+                }
+                ContentionEvent::Ends { waited } if IS_OF_PROGRAM.get() => {
+                    log::line(waited.as_nanos());
+                }
+                _ => {}
+            }
+            Ok(())
+        }))?;
+        Ok(Self)
+    }
+}
+
+thread_local! {
+    static IS_OF_PROGRAM: Cell<bool> = const { Cell::new(false) };
+}
+
 /// The innermost method of the program on this thread's stack.
 fn method(info: &ProfilerInfo) -> Result<String> {
     let mut functions = Vec::new();
@@ -66,7 +99,7 @@ mod tests {
 
     use clr_profiler_tests::Scenario;
 
-    use super::Contention;
+    use super::{Contention, SLOW, SlowContention};
 
     #[test]
     fn waits_take_as_long_as_both_sides_measure() {
@@ -108,6 +141,37 @@ mod tests {
                     _ => 2,
                 };
                 assert_eq!(locks.len(), locks_expected, "{log}");
+            },
+        );
+    }
+
+    /// The runtime measures a wait for a `Monitor` from before the closure is called, for a `Lock` from after it.
+    #[test]
+    fn the_time_of_the_closure_is_within_a_wait_for_a_monitor() {
+        let scenario = Scenario::new("Contends").profiled_by::<SlowContention>();
+        scenario.arg("free").on_each_runtime_where(
+            |runtime| runtime.major > 3,
+            |_, profiled| {
+                let (log, output) = (&profiled.log, &profiled.stdout);
+                assert_eq!(profiled.status.code(), Some(7), "{log} {output}");
+                let waited: Vec<u64> = log.lines().map(|line| line.parse().unwrap()).collect();
+                let measured: Vec<Vec<&str>> =
+                    output.lines().map(|line| line.split(' ').collect()).collect();
+                assert_eq!((waited.len(), measured.len()), (4, 4), "{log} {output}");
+                let slow = SLOW.as_nanos() as u64;
+                for (round, (waited, measured)) in waited.iter().zip(&measured).enumerate() {
+                    let at_most: u64 = measured[3].parse().unwrap();
+                    // The lock is free during the closure, or after some 300 milliseconds.
+                    let is_long = round >= 2;
+                    let expected = match (measured[1], is_long) {
+                        ("WaitForOld", false) => slow..=at_most,
+                        ("WaitForOld", true) => 250_000_000..=at_most,
+                        (_, false) => 0..=at_most - slow,
+                        (_, true) => 100_000_000..=at_most - slow,
+                    };
+                    assert!(expected.contains(waited), "{round}: {log} {output}");
+                    assert!(!is_long || at_most < 300_000_000 + slow, "{output}");
+                }
             },
         );
     }

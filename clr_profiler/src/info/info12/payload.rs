@@ -202,6 +202,13 @@ impl<'a> EventPayloadReader<'a> {
         self.u32().map(|value| value != 0)
     }
 
+    /// Reads a pointer or another value that is as long as one in this process.
+    pub fn pointer(&mut self) -> Option<usize> {
+        let (value, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(usize::from_le_bytes(*value))
+    }
+
     /// Reads a GUID.
     pub fn guid(&mut self) -> Option<Uuid> {
         let (value, rest) = self.rest.split_first_chunk()?;
@@ -269,6 +276,14 @@ mod tests {
         assert_eq!(reader.f64(), Some(2.5));
         assert_eq!((reader.u8(), reader.string()), (None, None));
         assert!(reader.rest().is_empty());
+    }
+
+    #[test]
+    fn a_pointer_has_the_length_of_the_platform() {
+        let payload = [&0x1234_usize.to_le_bytes()[..], &[5, 6, 7]].concat();
+        let mut reader = EventPayloadReader::new(&payload);
+        assert_eq!(reader.pointer(), Some(0x1234));
+        assert_eq!((reader.pointer(), reader.rest()), (None, &[5, 6, 7][..]));
     }
 
     #[test]
