@@ -5,6 +5,7 @@ mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use crate::profilers::form;
 use crate::profilers::names::{Names, own_stack};
@@ -25,6 +26,7 @@ const DEPTH: usize = 256;
 )]
 pub struct LockMonitor {
     names: Arc<Names>,
+    profile: Arc<Mutex<Profile>>,
     report: Arc<Report>,
     session: Session,
 }
@@ -35,6 +37,17 @@ impl Profiler for LockMonitor {
 
     fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
         self.names.forget();
+        Ok(())
+    }
+
+    // Holders are known by their threads' ids, which the operating system uses again.
+    fn thread_assigned_to_os_thread(
+        &self,
+        _info: &ProfilerInfo,
+        _thread: ThreadId,
+        os_thread: u32,
+    ) -> Result<()> {
+        lock(&self.profile).thread_begins(u64::from(os_thread));
         Ok(())
     }
 
@@ -59,13 +72,15 @@ impl Watch {
         };
         match event {
             ContentionEvent::Begins(contention) => {
+                // Before the stack is recorded, during which the thread waits, too.
+                let since = Instant::now();
                 let stack = self.stack(info);
                 let holder = contention.holder.map(|thread| {
                     // Named while it runs, and before the profile is locked.
                     let is_known = lock(&self.profile).knows(thread);
                     (thread, (!is_known).then(|| thread_name(thread)).flatten())
                 });
-                lock(&self.profile).begins(waiter, &stack, holder);
+                lock(&self.profile).begins(waiter, since, &stack, holder);
             }
             ContentionEvent::Ends { waited } => {
                 let ended = lock(&self.profile).ends(waiter, waited);
@@ -73,7 +88,7 @@ impl Watch {
                 if !ended {
                     let stack = self.stack(info);
                     let mut profile = lock(&self.profile);
-                    profile.begins(waiter, &stack, None);
+                    profile.begins(waiter, Instant::now(), &stack, None);
                     profile.ends(waiter, waited);
                 }
             }
@@ -129,6 +144,7 @@ impl Tool for LockMonitor {
         }))?;
         let report = Arc::new(Report::start(When::every(Pace::LOOK), {
             let (info, settings) = (info.clone(), settings.clone());
+            let profile = Arc::clone(&profile);
             let mut pace = Pace::start();
             move |moment| {
                 // A copy: the program does not wait for a disk.
@@ -150,6 +166,7 @@ impl Tool for LockMonitor {
         })?;
         Ok(Self {
             names,
+            profile,
             report,
             session,
         })

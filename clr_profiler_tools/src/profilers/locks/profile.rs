@@ -30,8 +30,16 @@ impl Row {
     }
 }
 
-/// The operating system's id of a thread that had a lock: `None` for those beyond the limit.
+/// The number of a thread that had a lock, in the order in which they were seen: `None` for those beyond the limit.
 pub(crate) type Holder = Option<u64>;
+
+/// A thread that had a lock.
+#[derive(Clone)]
+struct Thread {
+    /// The operating system's id, which a later thread may get.
+    id: u64,
+    name: Option<String>,
+}
 
 #[derive(Clone)]
 struct Wait {
@@ -53,7 +61,10 @@ pub(crate) struct Profile {
     /// By the number of the frame of the method that waits.
     pub(crate) methods: HashMap<u64, Row>,
     pub(crate) holders: HashMap<Holder, Row>,
-    names: HashMap<u64, Option<String>>,
+    /// By their numbers.
+    threads: Vec<Thread>,
+    /// The numbers of those that may run, by the operating system's ids.
+    running: HashMap<u64, u64>,
     /// How many of the waits have not ended; of a copy [until now](Self::until_now).
     pub(crate) waiting: usize,
 }
@@ -67,20 +78,27 @@ impl Profile {
             all: Row::default(),
             methods: HashMap::new(),
             holders: HashMap::new(),
-            names: HashMap::new(),
+            threads: Vec::new(),
+            running: HashMap::new(),
             waiting: 0,
         }
     }
 
     /// Whether this thread has its name already, or gets none.
     pub(crate) fn knows(&self, holder: u64) -> bool {
-        self.names.contains_key(&holder) || self.names.len() >= HOLDERS
+        self.running.contains_key(&holder) || self.threads.len() >= HOLDERS
+    }
+
+    /// A thread begins: one with the same id has ended.
+    pub(crate) fn thread_begins(&mut self, id: u64) {
+        self.running.remove(&id);
     }
 
     /// The frames are innermost first.
     pub(crate) fn begins(
         &mut self,
         waiter: Waiter,
+        since: Instant,
         stack: &[Frame],
         holder: Option<(u64, Option<String>)>,
     ) {
@@ -90,20 +108,20 @@ impl Profile {
         let method = own
             .or(stack.last())
             .map_or(0, |own| self.stacks.number(own));
-        let holder = holder.map(|(thread, name)| {
-            let is_full = self.names.len() >= HOLDERS;
-            match self.names.entry(thread) {
-                Entry::Vacant(_) if is_full => None,
+        let holder = holder.map(|(id, name)| {
+            let number = self.threads.len();
+            match self.running.entry(id) {
+                Entry::Occupied(number) => Some(*number.get()),
+                Entry::Vacant(_) if number >= HOLDERS => None,
                 Entry::Vacant(place) => {
-                    place.insert(name);
-                    Some(thread)
+                    self.threads.push(Thread { id, name });
+                    Some(*place.insert(number as u64))
                 }
-                Entry::Occupied(_) => Some(thread),
             }
         });
         let node = self.stacks.node(stack.iter());
         let wait = Wait {
-            since: Instant::now(),
+            since,
             node,
             method,
             holder,
@@ -111,12 +129,12 @@ impl Profile {
         self.open.insert(waiter, wait);
     }
 
-    /// Whether the beginning of the wait is known.
+    /// Whether the beginning of the wait is known. The time is that of the runtime, which begins later for some locks.
     pub(crate) fn ends(&mut self, waiter: Waiter, waited: Duration) -> bool {
         let Some(wait) = self.open.remove(&waiter) else {
             return false;
         };
-        self.add(&wait, waited);
+        self.add(&wait, waited.max(wait.since.elapsed()));
         true
     }
 
@@ -143,12 +161,12 @@ impl Profile {
 
     /// The words for a thread that had a lock.
     pub(crate) fn holder(&self, holder: Holder) -> String {
-        let Some(thread) = holder else {
+        let Some(Thread { id, name }) = holder.and_then(|number| self.threads.get(number as usize))
+        else {
             return "(other threads)".to_owned();
         };
-        let name = self.names.get(&thread).and_then(Option::as_deref);
-        let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
-        format!("thread {thread}{name}")
+        let name = name.as_ref().map(|name| format!(" ({name})"));
+        format!("thread {id}{}", name.unwrap_or_default())
     }
 }
 
@@ -163,6 +181,8 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
+    /// The unit of the runtime's times: the clock of the profile has moved by less between two calls.
+    const S: Duration = Duration::from_secs(1);
 
     fn stack(names: &[&str]) -> Vec<Frame> {
         names.iter().map(|name| named(name)).collect()
@@ -176,14 +196,14 @@ mod tests {
         for (waiter, holder, time) in [(1, 7, 30), (2, 7, 10), (1, 8, 20)] {
             let waiter = Waiter(waiter);
             let name = (!profile.knows(holder)).then(|| "till".to_owned());
-            profile.begins(waiter, &sells, Some((holder, name)));
-            assert!(profile.ends(waiter, time * MS));
+            profile.begins(waiter, Instant::now(), &sells, Some((holder, name)));
+            assert!(profile.ends(waiter, time * S));
         }
-        assert!(!profile.ends(Waiter(1), MS), "it does not wait");
+        assert!(!profile.ends(Waiter(1), S), "it does not wait");
         let row = |waits, waited, longest| Row {
             waits,
-            waited: waited * MS,
-            longest: longest * MS,
+            waited: waited * S,
+            longest: longest * S,
         };
         assert_eq!(profile.all, row(3, 60, 30));
         let rows = profile.methods.iter();
@@ -191,27 +211,60 @@ mod tests {
             .map(|(method, row)| (profile.stacks.frame(*method), *row))
             .collect();
         assert_eq!(rows, [(named("Shop.Sell()"), row(3, 60, 30))]);
-        assert_eq!(profile.holders[&Some(7)], row(2, 40, 30));
-        assert_eq!(profile.holders[&Some(8)], row(1, 20, 20));
-        assert_eq!(profile.holder(Some(7)), "thread 7 (till)");
+        assert_eq!(profile.holders[&Some(0)], row(2, 40, 30));
+        assert_eq!(profile.holders[&Some(1)], row(1, 20, 20));
+        assert_eq!(profile.holder(Some(0)), "thread 7 (till)");
         let stacks: Vec<_> = profile.stacks.stacks.iter().collect();
         assert_eq!(stacks.len(), 1);
-        assert_eq!((stacks[0].1, stacks[0].2), (60_000_000, 3));
+        assert_eq!((stacks[0].1, stacks[0].2), (60_000_000_000, 3));
         let innermost = profile.stacks.frame(*stacks[0].0.last().unwrap());
         assert_eq!(&*innermost.name, enter);
     }
 
     #[test]
+    fn threads_with_the_same_id_are_two() {
+        let mut profile = Profile::new();
+        for name in ["first", "second"] {
+            profile.thread_begins(7);
+            assert!(!profile.knows(7));
+            for _ in 0..2 {
+                profile.begins(
+                    Waiter(1),
+                    Instant::now(),
+                    &[],
+                    Some((7, Some(name.to_owned()))),
+                );
+                assert!(profile.knows(7));
+                assert!(profile.ends(Waiter(1), S));
+            }
+        }
+        for (number, name) in [(0, "thread 7 (first)"), (1, "thread 7 (second)")] {
+            assert_eq!(profile.holders[&Some(number)].waits, 2);
+            assert_eq!(profile.holder(Some(number)), name);
+        }
+    }
+
+    /// The runtime's clock has begun later.
+    #[test]
+    fn a_wait_is_as_long_as_it_was_seen() {
+        let mut profile = Profile::new();
+        profile.begins(Waiter(1), Instant::now(), &[], None);
+        std::thread::sleep(2 * MS);
+        assert!(profile.ends(Waiter(1), Duration::ZERO));
+        assert!(profile.all.waited >= 2 * MS);
+    }
+
+    #[test]
     fn waits_that_have_not_ended_count_until_now() {
         let mut profile = Profile::new();
-        profile.begins(Waiter(1), &[], None);
+        profile.begins(Waiter(1), Instant::now(), &[], None);
         std::thread::sleep(2 * MS);
         let copy = profile.until_now();
         assert_eq!((copy.waiting, copy.all.waits), (1, 1));
         assert!(copy.all.waited >= 2 * MS);
         assert_eq!(profile.all.waits, 0);
-        assert!(profile.ends(Waiter(1), 3 * MS));
-        assert_eq!(profile.until_now().all.waited, 3 * MS);
+        assert!(profile.ends(Waiter(1), 3 * S));
+        assert_eq!(profile.until_now().all.waited, 3 * S);
         assert!(profile.holders.is_empty(), "the runtime did not tell");
     }
 }
