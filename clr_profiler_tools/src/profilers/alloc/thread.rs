@@ -29,6 +29,8 @@ pub(crate) struct Recorder {
     depth: usize,
     /// How many of the runtime's samples were added.
     samples: Arc<AtomicU64>,
+    /// How many stacks of threads have remainders.
+    rounded: Arc<AtomicU64>,
 }
 
 /// The stacks of a thread for one recorder.
@@ -37,7 +39,7 @@ struct Thread {
     /// That of the recorder, by which it is known.
     recorder: Weak<AtomicU64>,
     age: u64,
-    /// The parts of objects by which the numbers of stacks are too small so far.
+    /// The parts of objects that are added to the numbers of stacks with the next sample: see [`first_remainder`].
     remainders: HashMap<Node, f64>,
     types: HashMap<ClassId, u64>,
     methods: HashMap<FunctionId, u64>,
@@ -53,6 +55,7 @@ impl Recorder {
             age: Arc::default(),
             depth,
             samples: Arc::default(),
+            rounded: Arc::default(),
         }
     }
 
@@ -100,14 +103,15 @@ impl Recorder {
         });
     }
 
-    /// Adds the objects that a sample represents. Numbers are whole; the remainder of a stack is added with its next sample.
+    /// Adds the objects that a sample represents. Numbers are whole; the remainder of a thread's stack is added with its next sample.
     pub(crate) fn add_sample(&self, info: &ProfilerInfo, sample: &AllocationSample) {
         let (number, _) = self.of_type(info, sample.class);
         self.samples.fetch_add(1, Ordering::Relaxed);
         // A runtime that does not tell the size tells of one object.
         let objects = sample.objects.unwrap_or(1.0);
         self.add_at(info, number, |thread, node| {
-            let remainder = thread.remainders.entry(node).or_default();
+            let first = || first_remainder(self.rounded.fetch_add(1, Ordering::Relaxed));
+            let remainder = thread.remainders.entry(node).or_insert_with(first);
             let all = objects + *remainder;
             *remainder = all.fract();
             let bytes = sample.bytes.round() as u64;
@@ -178,5 +182,29 @@ impl Recorder {
             then(thread)
         });
         answer.ok().flatten()
+    }
+}
+
+/// The remainder with which the stack with this number begins: the sum of many stacks is too small if all begin with zero. The
+/// remainders are distributed evenly, those of consecutive stacks, too.
+fn first_remainder(number: u64) -> f64 {
+    // The fractions of the multiples of the golden ratio.
+    let fraction = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    fraction as f64 / (u64::MAX as f64 + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_remainder;
+
+    /// Each of many stacks has one sample.
+    #[test]
+    fn sums_of_rounded_numbers_have_no_bias() {
+        for objects in [0.001, 0.3, 1.582, 2.999] {
+            let rounded = |number| (objects + first_remainder(number)).trunc();
+            let sum: f64 = (0..10_000).map(rounded).sum();
+            assert!((sum - 10_000.0 * objects).abs() < 10.0, "{objects}: {sum}");
+        }
+        assert!((0..100_000).all(|number| (0.0..1.0).contains(&first_remainder(number))));
     }
 }
