@@ -1,5 +1,7 @@
-// Triggers collections in known methods, and counts the collections of each.
+// Triggers collections in known methods, and counts the collections of each. With an argument, in dynamic methods, each of which is
+// collected before the next one.
 using System;
+using System.Reflection.Emit;
 using System.Runtime.CompilerServices;
 
 namespace Triggers
@@ -8,10 +10,12 @@ namespace Triggers
     {
         private static readonly object[] Kept = new object[16];
 
-        private static int Main()
+        private static int Main(string[] arguments)
         {
             // Allocates the objects that writing needs.
             Console.WriteLine("begins");
+            if (arguments.Length > 0)
+                return Dynamic();
             for (int round = 0; round < 3; round++)
             {
                 Count("ByCollect", ByCollect);
@@ -19,6 +23,33 @@ namespace Triggers
                 Count("ByLargeAllocation", ByLargeAllocation);
             }
             return 7;
+        }
+
+        private static int Dynamic()
+        {
+            for (int round = 0; round < 20; round++)
+            {
+                ByDynamic("Dynamic" + round);
+                for (int i = 0; i < 3; i++)
+                {
+                    GC.Collect();
+                    GC.WaitForPendingFinalizers();
+                }
+            }
+            return 7;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void ByDynamic(string name)
+        {
+            var method = new DynamicMethod(name, null, Type.EmptyTypes, typeof(Program).Module);
+            ILGenerator il = method.GetILGenerator();
+            il.Emit(OpCodes.Call, typeof(GC).GetMethod("Collect", Type.EmptyTypes));
+            // Not a tail call, for which it would leave the stack.
+            il.Emit(OpCodes.Ldnull);
+            il.Emit(OpCodes.Call, typeof(GC).GetMethod("KeepAlive"));
+            il.Emit(OpCodes.Ret);
+            Count(name, (Action)method.CreateDelegate(typeof(Action)));
         }
 
         private static void Count(string name, Action trigger)

@@ -67,7 +67,8 @@ pub struct CollectionTrigger<'a> {
     /// Why.
     pub reason: TriggerReason,
     /// The functions of the stack, innermost first, at most as many as requested. Their names cannot be queried
-    /// now: the runtime is suspended. They are valid until their module is unloaded.
+    /// now: the runtime is suspended. They are valid until their module is unloaded; dynamic methods, which can be collected at any
+    /// time, are left out by the runtime.
     pub stack: &'a [FunctionId],
 }
 
