@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::time::Duration;
 
 use super::columns::{Addresses, Chunks, PlaceColumn, Small};
 use super::record::{Places, Record};
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::events::payload::RootFlags;
 use crate::events::reasons::RootKind;
 use crate::ids::ClassId;
+use crate::runtime::release_memory;
 
 /// The unit of sizes and places, in bytes.
 pub(super) const UNIT: usize = size_of::<usize>();
@@ -21,7 +23,7 @@ pub(super) const NO_PLACE: u32 = u32::MAX;
 ///
 /// Objects are numbered from 0, in the order in which the runtime walked the heap. The numbers are
 /// unrelated to addresses, which the next collection may change. The graph takes 8 bytes per
-/// object and 6 per reference; while it is built, 12 and 8 or less.
+/// object and 6 per reference, or 4 without places; while it is built, 12 and 8 or less.
 ///
 /// Returned by [`HeapRecorder::record`](super::HeapRecorder::record). The crate
 /// `clr_profiler_tools` finds dominators and paths in it.
@@ -41,6 +43,7 @@ pub struct HeapGraph {
     functions: HashMap<usize, String>,
     texts: Texts,
     lost: u64,
+    pause: Duration,
 }
 
 /// An object of a [`HeapGraph`].
@@ -118,7 +121,8 @@ pub enum ReferencePlace {
     /// In a conditional weak table: the object is a key, and the target is its value.
     WeakTable,
     /// In no field: an object of a collectible type refers to the `LoaderAllocator` of its type, which the
-    /// runtime reports as a reference, too. Before .NET Core 3.0, all places are unknown.
+    /// runtime reports as a reference, too. Before .NET Core 3.0, and [without places](super::HeapRecorder::without_places), all
+    /// places are unknown.
     Unknown,
 }
 
@@ -147,6 +151,22 @@ impl HeapGraph {
     #[must_use]
     pub fn lost_references(&self) -> u64 {
         self.lost
+    }
+
+    /// How long the collection took in which the heap was recorded: the program was suspended for it.
+    #[must_use]
+    pub fn pause(&self) -> Duration {
+        self.pause
+    }
+
+    /// Frees the references, for the memory of an analysis that has taken what it needs of them: as if no object had any. Roots and
+    /// texts remain.
+    pub fn clear_references(&mut self) {
+        self.first = Chunks::default();
+        self.targets = Chunks::default();
+        self.places = PlaceColumn::default();
+        self.attached = Vec::new();
+        release_memory();
     }
 
     /// The types of the objects.
@@ -205,6 +225,8 @@ impl HeapGraph {
             mut roots,
             weak_elements,
             texts,
+            has_places,
+            pause,
             ..
         } = record;
         let total = references.len() + weak_elements.len();
@@ -250,7 +272,9 @@ impl HeapGraph {
                 match index.find(address) {
                     Some(target) => {
                         targets.push(target);
-                        places.push(place);
+                        if has_places {
+                            places.push(place);
+                        }
                     }
                     None => lost += 1,
                 }
@@ -258,6 +282,8 @@ impl HeapGraph {
         }
         first.push(targets.len() as u32);
         drop(index);
+        drop(addresses);
+        release_memory();
         Ok(Self {
             classes,
             class_of,
@@ -270,6 +296,7 @@ impl HeapGraph {
             functions,
             texts,
             lost,
+            pause,
         })
     }
 }

@@ -19,6 +19,7 @@ mod triggers;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use crate::error::{Error, Hresult, OptionalExt, Result};
 use crate::event_mask::EventMask;
@@ -92,6 +93,7 @@ pub struct HeapRecorder {
     turned_gc_events_off: AtomicBool,
     /// The length of the texts to record, if any.
     texts: Option<usize>,
+    is_without_places: bool,
     walked: AtomicU64,
     /// The definition of `System.String`.
     string: OnceLock<(ModuleId, TypeDef)>,
@@ -103,8 +105,8 @@ enum State {
     Idle,
     /// The next collection of the whole heap will be recorded.
     Waiting,
-    /// A collection is being recorded.
-    Recording(Box<Record>, Result<()>),
+    /// A collection is being recorded, which began then.
+    Recording(Box<Record>, Result<()>, Instant),
     Recorded(Box<Record>, Result<()>),
 }
 
@@ -120,6 +122,14 @@ impl HeapRecorder {
     #[must_use]
     pub fn with_texts(mut self, length: u32) -> Self {
         self.texts = Some(length as usize);
+        self
+    }
+
+    /// Does not record the places of references, so that the program is suspended for less time and the graph takes less memory: each
+    /// [`HeapReference::place`] is unknown.
+    #[must_use]
+    pub fn without_places(mut self) -> Self {
+        self.is_without_places = true;
         self
     }
 
@@ -213,13 +223,14 @@ impl Component for HeapRecorder {
             let wanted = self.texts.zip(self.string.get());
             let mut record = Record::default();
             record.wanted = wanted.map(|(length, string)| Wanted::new(length, *string));
-            *state = State::Recording(Box::new(record), Ok(()));
+            record.has_places = !self.is_without_places;
+            *state = State::Recording(Box::new(record), Ok(()), Instant::now());
         }
         Ok(())
     }
 
     fn root_references2(&self, _gc: &GcScope, roots: Roots<'_>) -> Result<()> {
-        if let State::Recording(record, _) = &mut *lock(&self.state) {
+        if let State::Recording(record, ..) = &mut *lock(&self.state) {
             record.add_roots(roots);
         }
         Ok(())
@@ -230,7 +241,7 @@ impl Component for HeapRecorder {
         _gc: &GcScope,
         elements: WeakTableElements<'_>,
     ) -> Result<()> {
-        if let State::Recording(record, _) = &mut *lock(&self.state) {
+        if let State::Recording(record, ..) = &mut *lock(&self.state) {
             record.add_weak_elements(elements);
         }
         Ok(())
@@ -243,7 +254,7 @@ impl Component for HeapRecorder {
         class: Option<ClassId>,
         references: ObjectIds<'_>,
     ) -> Result<()> {
-        if let State::Recording(record, outcome) = &mut *lock(&self.state)
+        if let State::Recording(record, outcome, _) = &mut *lock(&self.state)
             && outcome.is_ok()
             && let Some(class) = class
         {
@@ -259,7 +270,10 @@ impl Component for HeapRecorder {
     fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
         let mut state = lock(&self.state);
         *state = match std::mem::take(&mut *state) {
-            State::Recording(record, outcome) => State::Recorded(record, outcome),
+            State::Recording(mut record, outcome, began) => {
+                record.pause = began.elapsed();
+                State::Recorded(record, outcome)
+            }
             other => other,
         };
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use super::columns::{Addresses, Chunks, Small};
 use super::graph::{HeapRoot, NO_PLACE, UNIT};
@@ -75,6 +76,10 @@ pub(super) struct Record {
     pub(super) roots: Vec<(usize, HeapRoot)>,
     /// Keys and values of conditional weak tables.
     pub(super) weak_elements: Vec<(usize, usize)>,
+    /// Whether the places of references are recorded.
+    pub(super) has_places: bool,
+    /// How long the program was suspended.
+    pub(super) pause: Duration,
     /// The texts to record, and those that were.
     pub(super) wanted: Option<Wanted>,
     pub(super) texts: Texts,
@@ -121,7 +126,7 @@ impl Record {
                 self.texts
                     .add(gc, object, self.addresses.len() as u32, wanted);
             }
-        } else if gc.version() < 10 {
+        } else if gc.version() < 10 || !self.has_places {
             for reference in references.iter() {
                 self.refer(reference.address(), NO_PLACE);
                 count += 1;

@@ -9,6 +9,8 @@ mod detaches;
 mod extensions;
 pub(crate) mod handle;
 mod members;
+#[cfg(feature = "heap")]
+mod memory;
 mod own_library;
 mod panics;
 mod start_gate;
@@ -20,6 +22,8 @@ pub(crate) use convert::{guid_of, slice, utf16_string, uuid, uuid_of};
 pub(crate) use handle::CallKind;
 pub use handle::ProfilerInfo;
 pub(crate) use members::{MemberIndex, RunningMember};
+#[cfg(feature = "heap")]
+pub(crate) use memory::release_memory;
 #[cfg(windows)]
 pub(crate) use own_library::loaded_path;
 pub(crate) use own_library::{keep_loaded, own_library};

@@ -40,14 +40,17 @@
 mod dominators;
 mod path;
 mod place;
+mod search;
 #[cfg(test)]
 mod tests;
+mod totals;
 
 use clr_profiler::heap::HeapGraph;
 
-pub use dominators::{ClassTotals, Dominators};
+pub use dominators::Dominators;
 pub use path::{HeapPath, HeapStep};
 pub use place::PlaceName;
+pub use totals::ClassTotals;
 
 /// Objects numbered from 0, and their references.
 ///
@@ -72,6 +75,10 @@ pub trait ObjectGraph {
 
     /// The roots that keep objects alive, each by a number that the graph chooses, with its object.
     fn strong_roots(&self) -> impl Iterator<Item = (usize, u32)>;
+
+    /// Frees the references, which are not needed anymore: [`target`](Self::target) may return `None` from now on. Does nothing by
+    /// default.
+    fn clear_references(&mut self) {}
 
     /// The objects that an object refers to.
     fn targets(&self, object: u32) -> impl Iterator<Item = u32> {
@@ -99,6 +106,10 @@ impl ObjectGraph for HeapGraph {
 
     fn target(&self, object: u32, reference: u32) -> Option<u32> {
         self.object(object)?.target(reference)
+    }
+
+    fn clear_references(&mut self) {
+        self.clear_references();
     }
 
     fn strong_roots(&self) -> impl Iterator<Item = (usize, u32)> {

@@ -49,6 +49,10 @@ impl ObjectGraph for Heap {
     fn strong_roots(&self) -> impl Iterator<Item = (usize, u32)> {
         self.held.iter().copied().enumerate()
     }
+
+    fn clear_references(&mut self) {
+        self.references.clear();
+    }
 }
 
 #[test]
@@ -96,14 +100,15 @@ fn a_type_keeps_what_goes_with_it() {
     assert_eq!(dominators.immediate(3), Some(2));
     assert_eq!(dominators.immediate(0), None);
     assert!(dominators.is_reached(0) && !dominators.is_reached(4));
-    let totals = |count, size, retained| ClassTotals {
+    let totals = |count, size, retained, unreached| ClassTotals {
         count,
         size,
         retained,
+        unreached,
     };
     assert_eq!(
         dominators.by_class(),
-        [totals(3, 72, 8 * 19), totals(2, 240, 240)]
+        [totals(3, 72, 8 * 19, 0), totals(2, 240, 240, 160)]
     );
 }
 
@@ -148,7 +153,7 @@ fn dominators_are_what_they_are_by_definition() {
         let mut object = || random(count) as u32;
         let references: Vec<_> = (0..edges).map(|_| (object(), object())).collect();
         let held: Vec<_> = (0..random(4)).map(|_| random(count) as u32).collect();
-        let graph = Heap::new(&objects, &references, &held);
+        let mut graph = Heap::new(&objects, &references, &held);
         let dominators = Dominators::of(&graph);
         let never = lost_without(&graph, None);
         let mut by_class = vec![0; graph.class_count()];
@@ -179,6 +184,8 @@ fn dominators_are_what_they_are_by_definition() {
         let totals = dominators.by_class();
         let retained: Vec<u64> = totals.iter().map(|total| total.retained).collect();
         assert_eq!(retained, by_class, "round {round}");
+        assert_eq!(ClassTotals::of(&mut graph), totals, "round {round}");
+        assert!(graph.references.is_empty());
     }
 }
 
@@ -200,4 +207,22 @@ fn long_chains_take_no_time() {
     assert_eq!(dominators.retained(0), Some(24 * 2 * u64::from(LENGTH)));
     assert_eq!(dominators.immediate(LENGTH + 5), Some(0));
     assert_eq!(dominators.immediate(5), Some(4));
+}
+
+/// Each array has more references than a byte counts.
+#[test]
+fn arrays_can_be_large() {
+    const LENGTH: u32 = 1000;
+    let mut references = vec![(0..LENGTH).map(|_| 1).chain([2]).collect()];
+    references.extend([(3..3 + LENGTH).collect(), (3..3 + LENGTH).rev().collect()]);
+    references.resize_with(3 + LENGTH as usize, Vec::new);
+    let graph = Heap {
+        objects: vec![(0, 3); 3 + LENGTH as usize],
+        references,
+        held: vec![0],
+    };
+    let dominators = Dominators::of(&graph);
+    assert_eq!(dominators.retained(1), Some(24));
+    assert_eq!(dominators.retained(0), Some(24 * u64::from(3 + LENGTH)));
+    assert!((1..3 + LENGTH).all(|object| dominators.immediate(object) == Some(0)));
 }

@@ -94,7 +94,7 @@ fn snapshot(
     progress.analyse();
     let written = options.output.replace(|file| match options.form {
         Form::Chrome => chrome::write(&graph, progress, file),
-        Form::Table => table::write(&graph, options, took, &info.overhead(), file),
+        Form::Table => table::write(graph, options, took, &info.overhead(), file),
     });
     written.map_err(|error| Error::other(error.to_string()))
 }
@@ -103,7 +103,10 @@ impl Tool for HeapSnapshot {
     fn build(info: &ProfilerInfo, setup: &mut Setup, settings: &Settings) -> Result<Self> {
         failures::watch("heap_snapshot", setup);
         let options = Options::read(settings)?;
-        let recorder = HeapRecorder::new();
+        let mut recorder = HeapRecorder::new();
+        if !options.needs_places() {
+            recorder = recorder.without_places();
+        }
         let heap = setup.attach(match options.strings {
             Some(length) => recorder.with_texts(length),
             None => recorder,

@@ -51,6 +51,13 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Whether the fields and elements of references are shown.
+    pub(crate) fn needs_places(&self) -> bool {
+        self.form == Form::Chrome || self.path.is_some()
+    }
+}
+
 /// The largest length of a text.
 const LONGEST: u32 = 65_536;
 

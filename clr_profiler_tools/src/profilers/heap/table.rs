@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::heap::{Dominators, HeapPath};
+use crate::heap::{ClassTotals, HeapPath};
 use clr_profiler::Overhead;
 use clr_profiler::events::{RootFlags, RootKind};
 use clr_profiler::heap::{HeapGraph, HeapRoot, HeapText};
@@ -17,14 +17,20 @@ const ROWS: usize = 40;
 /// Writes the types that retain most; then, if a type is named, the path to an object of it; then the texts, if they
 /// were recorded.
 pub(crate) fn write(
-    graph: &HeapGraph,
+    mut graph: HeapGraph,
     options: &Options,
     took: Duration,
     overhead: &Overhead,
     file: &mut dyn Write,
 ) -> io::Result<()> {
-    let dominators = Dominators::of(graph);
-    let totals = dominators.by_class();
+    // As long as the graph has its references.
+    let references = graph.reference_count();
+    let mut path = Vec::new();
+    if let Some(name) = &options.path {
+        writeln!(path)?;
+        write_path(&graph, name, &mut path)?;
+    }
+    let totals = ClassTotals::of(&mut graph);
     let mut rows: Vec<_> = totals.iter().zip(graph.classes()).collect();
     rows.sort_by(|(left, one), (right, other)| {
         let order = right.retained.cmp(&left.retained);
@@ -46,20 +52,18 @@ pub(crate) fn write(
         writeln!(file, "...")?;
     }
     let size: u64 = totals.iter().map(|total| total.size).sum();
-    let lost = graph.objects();
-    let lost = lost.filter(|object| !dominators.is_reached(object.number()));
-    let lost: u64 = lost.map(|object| object.size()).sum();
+    let lost: u64 = totals.iter().map(|total| total.unreached).sum();
     let weak = graph.roots().iter().filter(|root| !root.is_strong());
     writeln!(
         file,
-        "{} objects of {} types, {size} bytes, {} references, {} roots ({} weak); {lost} bytes are kept by no \
-         root; it took {:.3} s",
+        "{} objects of {} types, {size} bytes, {references} references, {} roots ({} weak); {lost} bytes are kept by no \
+         root; it took {:.3} s, for {:.3} s of which the program was suspended",
         graph.len(),
         rows.len(),
-        graph.reference_count(),
         graph.roots().len(),
         weak.count(),
         took.as_secs_f64(),
+        graph.pause().as_secs_f64(),
     )?;
     writeln!(file, "overhead: {overhead}")?;
     if graph.lost_references() > 0 {
@@ -69,12 +73,9 @@ pub(crate) fn write(
             graph.lost_references()
         )?;
     }
-    if let Some(name) = &options.path {
-        writeln!(file)?;
-        write_path(graph, name, file)?;
-    }
+    file.write_all(&path)?;
     match options.strings {
-        Some(_) => write_texts(graph, file),
+        Some(_) => write_texts(&graph, file),
         None => Ok(()),
     }
 }
