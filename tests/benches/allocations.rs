@@ -9,6 +9,9 @@
 //! stacks; the ratios are those of the medians. One program only allocates, the other one
 //! uses the allocated objects.
 
+#[cfg(target_os = "linux")]
+mod usage;
+
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
@@ -34,12 +37,13 @@ fn main() -> ExitCode {
 #[cfg(target_os = "linux")]
 mod measure {
     use std::error::Error;
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
+    use std::process::Command;
 
     use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
     use clr_profiler_tests::profilee;
     use examples_support::{Pinned, runtime};
+
+    use crate::usage::Usage;
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -83,7 +87,8 @@ mod measure {
             // The first round reads files into memory.
             for round in 0..=runs {
                 for (index, (.., command)) in commands.iter_mut().enumerate() {
-                    let time = cpu_time(command)?.as_secs_f64();
+                    let usage = Usage::of(command, 0)?;
+                    let time = (usage.user + usage.system).as_secs_f64();
                     if round > 0 {
                         times[index].push(time);
                     }
@@ -98,27 +103,6 @@ mod measure {
         }
         std::fs::remove_dir_all(&scratch)?;
         Ok(())
-    }
-
-    fn cpu_time(command: &mut Command) -> Result<Duration> {
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        let id = libc::pid_t::try_from(child.id())?;
-        let mut status = 0;
-        // SAFETY: a structure of numbers, of which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it.
-        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
-            return Err(std::io::Error::last_os_error().into());
-        }
-        if status != 0 {
-            return Err(format!("{command:?} ended with the status {status:#x}").into());
-        }
-        let times = [usage.ru_utime, usage.ru_stime].map(|time| {
-            Duration::new(time.tv_sec.unsigned_abs(), 0)
-                + Duration::from_micros(time.tv_usec.unsigned_abs())
-        });
-        Ok(times.iter().sum())
     }
 
     fn median(times: &mut [f64]) -> f64 {

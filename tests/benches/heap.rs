@@ -10,6 +10,9 @@
 //! the graph: of 8 bytes an object and 6 a reference, as `HeapGraph` has it, and of 12 and 8, as it had it before. Medians; the time is the
 //! least one.
 
+#[cfg(target_os = "linux")]
+mod usage;
+
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
@@ -36,11 +39,13 @@ fn main() -> ExitCode {
 mod measure {
     use std::error::Error;
     use std::path::Path;
-    use std::process::{Command, Stdio};
+    use std::process::Command;
 
     use clr_profiler_launcher::{Clsid, DotnetHost, Launch, ProfilerLibrary, find_library};
     use clr_profiler_tests::profilee;
     use examples_support::{Pinned, runtime};
+
+    use crate::usage::Usage;
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -76,9 +81,12 @@ mod measure {
             let mut took = f64::INFINITY;
             for _ in 0..runs {
                 for (memory, command) in all.iter_mut().zip(&mut commands) {
-                    memory.push(largest_memory(command)?);
+                    memory.push(Usage::of(command, 0)?.memory);
                 }
-                took = took.min(number_before(&std::fs::read_to_string(&table)?, " s\n")?);
+                took = took.min(number_before(
+                    &std::fs::read_to_string(&table)?,
+                    " s of which",
+                )?);
             }
             let [plain, chrome, with_table] = all.map(|mut memory| {
                 memory.sort_unstable();
@@ -115,23 +123,5 @@ mod measure {
         let before = table.split_once(end).ok_or("the table has no totals")?.0;
         let number = before.rsplit([' ', '\n']).next().unwrap_or("");
         Ok(number.parse()?)
-    }
-
-    /// Runs a program, and returns the largest resident memory in bytes.
-    fn largest_memory(command: &mut Command) -> Result<u64> {
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        let id = libc::pid_t::try_from(child.id())?;
-        let mut status = 0;
-        // SAFETY: a structure of numbers, of which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it.
-        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
-            return Err(std::io::Error::last_os_error().into());
-        }
-        if status != 0 {
-            return Err(format!("{command:?} ended with the status {status:#x}").into());
-        }
-        Ok(u64::try_from(usage.ru_maxrss)? * 1024)
     }
 }

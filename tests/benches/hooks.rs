@@ -10,6 +10,9 @@
 //! C, with those of the component, with the same reading the processor's counter each time, and with those of the
 //! example `call_counter`; the ratio is that of the medians, minus the time of the program without hooks.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod usage;
+
 use std::process::ExitCode;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -36,12 +39,13 @@ fn main() -> ExitCode {
 mod measure {
     use std::error::Error;
     use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
+    use std::process::Command;
 
     use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
     use clr_profiler_tests::{clsid, profilee};
     use examples_support::{Pinned, runtime};
+
+    use crate::usage::Usage;
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -112,7 +116,7 @@ mod measure {
         // The first round reads files into memory.
         for round in 0..=runs {
             for (index, (_, command)) in commands.iter_mut().enumerate() {
-                let time = cpu_time(command)?;
+                let time = Usage::of(command, 5)?.user;
                 if round > 0 {
                     times[index].push(time.as_secs_f64() * 1e9 / CALLS as f64);
                 }
@@ -184,26 +188,6 @@ mod measure {
             return Err(format!("cc: {status}").into());
         }
         Ok(library)
-    }
-
-    fn cpu_time(command: &mut Command) -> Result<Duration> {
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        let id = libc::pid_t::try_from(child.id())?;
-        let mut status = 0;
-        // SAFETY: a structure of numbers, of which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it.
-        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
-            return Err(std::io::Error::last_os_error().into());
-        }
-        // The program ends with 5.
-        if status != 5 << 8 {
-            return Err(format!("{command:?} ended with the status {status:#x}").into());
-        }
-        let time = usage.ru_utime;
-        Ok(Duration::new(time.tv_sec.unsigned_abs(), 0)
-            + Duration::from_micros(time.tv_usec.unsigned_abs()))
     }
 
     fn quartiles(times: &[f64]) -> [f64; 3] {

@@ -10,6 +10,9 @@
 //! round runs all three in a random order, so that other activity of the machine affects all alike. The
 //! ratio is that of the medians; its range contains 95 of 100 ratios of resampled runs (bootstrap).
 
+#[cfg(unix)]
+mod usage;
+
 use std::process::ExitCode;
 
 #[cfg(unix)]
@@ -35,12 +38,13 @@ fn main() -> ExitCode {
 #[cfg(unix)]
 mod measure {
     use std::error::Error;
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
+    use std::process::Command;
 
     use clr_profiler_launcher::{DotnetHost, Launch, ProfilerLibrary, find_library};
     use clr_profiler_tests::{clsid, profilee};
     use examples_support::{Pinned, runtime};
+
+    use crate::usage::Usage;
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -109,36 +113,14 @@ mod measure {
                 order.swap(left, random.below(left + 1));
             }
             for &index in &order {
-                let time = cpu_time(&mut commands[index])?;
+                let usage = Usage::of(&mut commands[index], 0)?;
+                let time = usage.user + usage.system;
                 if round >= WARM_UP {
                     measured[index].push(time.as_secs_f64() * 1000.0);
                 }
             }
         }
         Ok(measured)
-    }
-
-    /// The CPU time of the process and all its threads, in user mode and in the system.
-    fn cpu_time(command: &mut Command) -> Result<Duration> {
-        command.stdin(Stdio::null()).stdout(Stdio::null());
-        let child = command.spawn()?;
-        let id = libc::pid_t::try_from(child.id())?;
-        let mut status = 0;
-        // SAFETY: a structure of numbers, of which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it:
-        // `child` is dropped without waiting.
-        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
-            return Err(std::io::Error::last_os_error().into());
-        }
-        if status != 0 {
-            return Err(format!("{command:?} ended with the status {status:#x}").into());
-        }
-        let time = |value: libc::timeval| {
-            Duration::new(value.tv_sec.unsigned_abs(), 0)
-                + Duration::from_micros(value.tv_usec.unsigned_abs())
-        };
-        Ok(time(usage.ru_utime) + time(usage.ru_stime))
     }
 
     fn quartile(times: &[f64], quarter: usize) -> f64 {

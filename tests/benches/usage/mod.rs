@@ -1,0 +1,51 @@
+//! The processor time and the memory of a program, for the benchmarks that compare programs.
+
+use std::error::Error;
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The usage of a process with all its threads.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::allow_attributes,
+    reason = "each benchmark needs other fields, and some all"
+)]
+#[allow(dead_code)]
+pub(crate) struct Usage {
+    /// The processor time in user mode.
+    pub(crate) user: Duration,
+    /// That in the system.
+    pub(crate) system: Duration,
+    /// The largest resident memory, on Linux in bytes.
+    pub(crate) memory: u64,
+}
+
+impl Usage {
+    /// Runs a program without input and output, which has to end with this code.
+    pub(crate) fn of(command: &mut Command, code: i32) -> Result<Self, Box<dyn Error>> {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.spawn()?;
+        let id = libc::pid_t::try_from(child.id())?;
+        let mut status = 0;
+        // SAFETY: a structure of numbers, of which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to locals; the child is ours, and nothing else waits for it: `child` is dropped without
+        // waiting.
+        if unsafe { libc::wait4(id, &mut status, 0, &mut usage) } != id {
+            return Err(io::Error::last_os_error().into());
+        }
+        if status != code << 8 {
+            return Err(format!("{command:?} ended with the status {status:#x}").into());
+        }
+        let time = |time: libc::timeval| {
+            Duration::new(time.tv_sec.unsigned_abs(), 0)
+                + Duration::from_micros(time.tv_usec.unsigned_abs())
+        };
+        Ok(Self {
+            user: time(usage.ru_utime),
+            system: time(usage.ru_stime),
+            memory: u64::try_from(usage.ru_maxrss)? * 1024,
+        })
+    }
+}
