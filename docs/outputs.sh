@@ -2,7 +2,7 @@
 # Runs the verbs of `cargo clr` on the sample program, and writes the first lines of their results to docs/src/outputs.md.
 # The runtime is that of CLR_PROFILER_DOTNET, DOTNET_ROOT or PATH; CARGO_CLR may name a command that was built before,
 # CARGO_CLR_RELEASE an optimised build of it for `verify`, and ROSLYN a folder with the C# compiler, which the tests fetch. The
-# screen of `top` is one of tmux. Nothing is written if a verb fails.
+# screen of `top` is one of tmux, and Go's pprof reads a profile. Nothing is written if a verb fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -21,14 +21,19 @@ screen=outputs-$$
 trap 'tmux -L "$screen" kill-server 2>/dev/null || :; rm -rf -- "$folder"' EXIT
 failed=
 
-# The words of a verb, the file that it writes, and its lines: cut on the right, without those of no meaning here.
+# The words of a verb, the file that it writes, and its lines: cut on the right, without those of no meaning here. For `more` there is
+# such a part already; `from` is a pattern of the first line that is shown.
 shown() {
-    local words=$1 file=$2 program=${program:-$sample}
+    printf '\n## %s\n' "${1%% *}"
+    more "$@"
+}
+more() {
+    local words=$1 file=$2 program=${program:-$sample} from=${from:-.} arguments=${arguments:-}
     shift 2
     # shellcheck disable=SC2086
-    (cd "$folder" && "$command" $words -o "$file" "$@" -- "$program" >/dev/null 2>err)
-    printf '\n## %s\n\n```text\n$ cargo clr %s -o %s%s -- %s\n' "${words%% *}" "$words" "$file" "${*:+ $*}" "$(basename "$program")"
-    grep -v '^$' "$folder/$file" | head -n 10 | cut -c 1-110 | sed 's/ *$//; s/thread [0-9]*/thread 4711/'
+    (cd "$folder" && "$command" $words -o "$file" "$@" -- "$program" $arguments >/dev/null 2>err) || [ $? = 7 ]
+    printf '\n```text\n$ cargo clr %s -o %s%s -- %s\n' "$words" "$file" "${*:+ $*}" "$(basename "$program")${arguments:+ $arguments}"
+    grep -v '^$' "$folder/$file" | sed -n "/$from/,\$p" | head -n 10 | sed 's|"/[^"]*|"/...|' | cut -c 1-110 | sed 's/ *$//; s/thread [0-9]*/thread 4711/'
     printf '```\n\n'
     sed "s|$folder/||; s/^/> /; s/thread [0-9]*/thread 4711/" "$folder/err"
 }
@@ -199,7 +204,8 @@ printf 'seed 42\ndelay 1 ms in 5 %% of Shop.Store.*; Compiler.**; %s; **.Changed
     cat <<'TEXT'
 # The output of each verb
 
-The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4 (for `locks` a program that waits);
+The first ten lines of the results of [`cargo clr`](command.md) for the sample program, a shop, on .NET 8.0.4 (for `locks`, `gc --triggers` and `alloc --sampled`
+programs that wait, collect and allocate);
 below them the lines that the command prints. `docs/outputs.sh` has run the verbs and written this page.
 
 The sizes of the results of each verb, for programs that the command starts and, with `-p`, for programs that run, 3
@@ -211,15 +217,24 @@ TEXT
     table
     shown "cpu --wall" cpu.txt
     shown gc gc.txt
+    program=$programs/Triggers.dll more "gc --triggers" triggers.txt
     shown exceptions exceptions.txt
     shown log log.txt --methods 'Shop.**'
     shown calls calls.txt --methods 'Shop.**'
     shown alloc allocations.txt
+    program=$programs/Estimates.dll arguments=2000 more "alloc --sampled" sampled.txt
     program=$programs/Contends.dll shown locks locks.txt
     shown heap heap.txt
+    from='  text$' more "heap --strings" strings.txt
     (cd "$folder" && "$command" trace --methods 'Shop.**' --summary summary.txt -o trace.json -- "$sample" >/dev/null 2>err)
     printf '\n## trace\n\n```text\n$ cargo clr trace --methods "Shop.**" --summary summary.txt -o trace.json -- Sample.dll\n'
     head -n 10 "$folder/summary.txt" | cut -c 1-110 | sed 's/ *$//'
+    printf '```\n\n'
+    sed "s|$folder/||; s/^/> /" "$folder/err"
+    (cd "$folder" && "$command" trace --methods 'Shop.**' --cpu-profile cpu.pb.gz -o trace.json -- "$sample" >/dev/null 2>err)
+    # shellcheck disable=SC2016
+    printf '\n```text\n$ cargo clr trace --methods "Shop.**" --cpu-profile cpu.pb.gz -o trace.json -- Sample.dll\n$ go tool pprof -tags cpu.pb.gz\n'
+    (cd "$folder" && go tool pprof -tags cpu.pb.gz 2>/dev/null) | grep -v '^ *$' | head -n 10 | sed 's/ *$//'
     printf '```\n\n'
     sed "s|$folder/||; s/^/> /" "$folder/err"
     shown "patch" patch.txt --faults faults.txt

@@ -1,10 +1,11 @@
-// Photographs results in their viewers: `node viewers.mjs BROWSER FOLDER PICTURES`, for docs/viewers.sh.
+// Photographs results in their viewers: `node viewers.mjs BROWSER FOLDER PICTURES [NAME ...]`, for docs/viewers.sh.
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
 import { createRequire } from "node:module";
 
-const [browser, folder, pictures] = process.argv.slice(2);
+const [browser, folder, pictures, ...names] = process.argv.slice(2);
+const wants = (name) => names.length === 0 || names.includes(name);
 const { chromium } = createRequire(path.join(folder, "/"))("./playwright-core");
 
 const types = {
@@ -36,6 +37,7 @@ const here = `http://127.0.0.1:${server.address().port}`;
 
 const running = await chromium.launch({ executablePath: browser, args: ["--no-sandbox", "--disable-gpu"] });
 const photograph = async (name, url, act, height = 560, window = 560) => {
+  if (!wants(name)) return;
   const page = await running.newPage({ viewport: { width: 1000, height: window } });
   page.setDefaultTimeout(120000);
   page.on("pageerror", (error) => console.error(`${name}: ${error.message}`));
@@ -57,6 +59,9 @@ const roots = (page) => page.evaluate(() => {
 });
 await photograph("flame-graph", "/cpu.svg", roots, 380);
 await photograph("allocations", "/alloc.svg", roots, 380);
+// Small ones, as they are.
+await photograph("locks", "/locks.svg", roots, 120, 120);
+await photograph("triggers", "/triggers.svg", roots, 150, 150);
 
 // The lines of which some are not covered.
 const line = (number) => async (page) => {
@@ -68,7 +73,8 @@ const line = (number) => async (page) => {
   }, number);
 };
 await photograph("coverage", "/coverage/0.html", line(245));
-const sources = fs.readdirSync(path.join(folder, "genhtml"), { recursive: true });
+const genhtml = path.join(folder, "genhtml");
+const sources = fs.existsSync(genhtml) ? fs.readdirSync(genhtml, { recursive: true }) : [];
 const source = sources.find((name) => name.endsWith("Sample.cs.gcov.html"));
 await photograph("coverage-genhtml", `/genhtml/${source}`, line(245));
 
@@ -86,11 +92,13 @@ const opened = (name) => async (page) => {
 await photograph("trace", "/", opened(/^dotnet/));
 
 // The second order of the service: the first one has everything compiled and loaded.
-const { traceEvents, ...rest } = JSON.parse(fs.readFileSync(path.join(folder, "service.json")));
-const order = Math.max(...traceEvents.map((event) => event.args?.trace ?? 0));
-const ids = new Set(traceEvents.filter((event) => event.args?.trace === order).map((event) => event.id));
-const kept = traceEvents.filter((event) => event.ph === "M" || (event.id ? ids.has(event.id) : event.args.trace === order));
-fs.writeFileSync(path.join(folder, "order.json"), JSON.stringify({ ...rest, traceEvents: kept }));
+if (wants("service")) {
+  const { traceEvents, ...rest } = JSON.parse(fs.readFileSync(path.join(folder, "service.json")));
+  const order = Math.max(...traceEvents.map((event) => event.args?.trace ?? 0));
+  const ids = new Set(traceEvents.filter((event) => event.args?.trace === order).map((event) => event.id));
+  const kept = traceEvents.filter((event) => event.ph === "M" || (event.id ? ids.has(event.id) : event.args.trace === order));
+  fs.writeFileSync(path.join(folder, "order.json"), JSON.stringify({ ...rest, traceEvents: kept }));
+}
 trace = "order.json";
 await photograph("service", "/", async (page) => {
   const tracks = page.locator(".pf-track");
@@ -103,14 +111,28 @@ await photograph("service", "/", async (page) => {
   await page.mouse.wheel(0, 215);
 }, 700, 700);
 
-await photograph("heap", "devtools://devtools/bundled/devtools_app.html?panel=heap-profiler", async (page) => {
+const objects = "devtools://devtools/bundled/devtools_app.html?panel=heap-profiler";
+const load = async (page, file) => {
   await page.getByText("Select profiling type").waitFor();
-  await page.setInputFiles("input[type=file]", path.join(folder, "heap.heapsnapshot"));
+  await page.setInputFiles("input[type=file]", path.join(folder, file + ".heapsnapshot"));
   // Its size is there when it is read.
   await page.getByText(/[0-9].?[kM]B\)/).first().waitFor();
-  await page.getByText("heap", { exact: true }).first().click();
+  await page.getByText(file, { exact: true }).first().click();
   await page.getByText("Shallow Size").first().waitFor();
+};
+await photograph("heap", objects, (page) => load(page, "heap"));
+await photograph("strings", objects, async (page) => {
+  await load(page, "strings");
+  await page.getByText("(string)").first().click();
+  await page.keyboard.press("ArrowRight");
 });
+
+// The pages of pprof, whose servers run.
+const flames = async (page) => {
+  await page.waitForLoadState();
+};
+await photograph("sampled", "http://127.0.0.1:8765/ui/flamegraph", flames);
+await photograph("spans", "http://127.0.0.1:8766/ui/flamegraph", flames);
 
 await running.close();
 server.close();

