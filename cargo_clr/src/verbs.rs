@@ -233,13 +233,27 @@ impl Profiles for Trace {
                 "The trace and its summary are two files: `-o` and `--summary` name the same one.",
             ));
         }
-        let profile = self.cpu_profile.as_deref();
-        let profile = profile.map(|file| result_file(file, subject)).transpose()?;
-        if profile.is_some() && (profile == output || profile == summary) {
-            return Err(Failure::usage(
-                "The CPU profile of a trace is a file of its own: `--cpu-profile` names that of another option.",
-            ));
+        let profiles = [
+            ("--cpu-profile", &self.cpu_profile),
+            ("--locks-profile", &self.locks_profile),
+            ("--alloc-profile", &self.alloc_profile),
+            ("--exceptions-profile", &self.exceptions_profile),
+        ];
+        let mut others = vec![output, summary.clone()];
+        let mut files = Vec::new();
+        for (option, file) in profiles {
+            let file = file.as_deref();
+            let file = file.map(|file| result_file(file, subject)).transpose()?;
+            if file.is_some() && others.contains(&file) {
+                return Err(Failure::usage(format!(
+                    "A profile next to a trace is a file of its own: `{option}` names that of another option."
+                )));
+            }
+            others.push(file.clone());
+            files.push(file);
         }
+        let mut files = files.into_iter();
+        let mut profile = || files.next().flatten();
         let mut tool = Tool::new(
             "trace",
             "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48",
@@ -249,7 +263,10 @@ impl Profiles for Trace {
         .set("METHOD_TRACER_RULES", rules::setting(&self.rules, subject)?)
         .set("METHOD_TRACER_CONVENTIONS", self.conventions.as_ref())
         .set("METHOD_TRACER_SUMMARY", summary)
-        .set("METHOD_TRACER_CPU_PROFILE", profile)
+        .set("METHOD_TRACER_CPU_PROFILE", profile())
+        .set("METHOD_TRACER_LOCKS_PROFILE", profile())
+        .set("METHOD_TRACER_ALLOC_PROFILE", profile())
+        .set("METHOD_TRACER_EXCEPTIONS_PROFILE", profile())
         .set(
             "METHOD_TRACER_MAX_SIZE",
             self.max_size.map(|size| size.to_string()),

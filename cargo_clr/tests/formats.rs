@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use clr_profiler_test::{Archive, Fetcher, Index, Pinned, Platform};
-use clr_profiler_tests::{Folder, profilee, runtimes};
+use clr_profiler_tests::{Folder, profilee, runtimes, runtimes_where};
 
 use crate::command::{clr_on, sample, stderr, stdout, text};
 
@@ -173,7 +173,6 @@ fn pprof_by_another_library() {
 }
 
 /// The spans of a trace: by number their methods and traces.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn spans(trace: &str) -> HashMap<u64, (String, u64)> {
     let trace: Value = serde_json::from_str(trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
@@ -183,6 +182,91 @@ fn spans(trace: &str) -> HashMap<u64, (String, u64)> {
         Some((about["span"].as_u64()?, (name, about["trace"].as_u64()?)))
     });
     spans.collect()
+}
+
+/// The samples of a profile: the last value, the ids of the trace and of the span, and the frames, innermost first.
+fn labelled(profile: &Path) -> String {
+    script(
+        r#"
+        const [reader, file] = process.argv.slice(1);
+        const {Profile} = require(reader);
+        const profile = Profile.decode(require("zlib").gunzipSync(require("fs").readFileSync(file)));
+        const text = number => profile.stringTable.strings[Number(number)];
+        const byId = list => new Map(list.map(item => [Number(item.id), item]));
+        const [locations, functions] = [byId(profile.location), byId(profile.function)];
+        for (const sample of profile.sample) {
+            const frames = sample.locationId.map(id => {
+                const [line] = locations.get(Number(id)).line;
+                return text(functions.get(Number(line.functionId)).name);
+            });
+            const labels = Object.fromEntries(sample.label.map(label => [text(label.key), text(label.str)]));
+            console.log([sample.value.at(-1), labels.trace_id ?? "", labels.span_id ?? "", ...frames].join("\t"));
+        }
+        "#,
+        &[&fetched(&PPROF_FORMAT), profile],
+    )
+}
+
+/// The runtime's own tracing reports these on their threads.
+#[test]
+fn events_next_to_a_trace_have_their_spans() {
+    if !has_node() {
+        return;
+    }
+    // The option, the program with its argument, its code, a traced method, and the least part of the values in its spans.
+    let kinds = [
+        ("locks", ("Contends", ""), 7, "WaitFor", 1.0),
+        ("alloc", ("Estimates", "2000"), 7, "", 0.9),
+        ("exceptions", ("Throws", ""), 4, "", 0.9),
+    ];
+    for runtime in runtimes_where(|runtime| runtime.major > 3) {
+        for (kind, (program, argument), code, method, least) in kinds {
+            let folder = Folder::new();
+            let [trace, profile] = ["trace.json", "profile.pb.gz"].map(|name| folder.path(name));
+            let option = format!("--{kind}-profile");
+            let words = [
+                "trace",
+                "--methods",
+                &format!("{program}.Program.*"),
+                "--budget",
+                "100",
+                &option,
+                profile.to_str().unwrap(),
+                "-o",
+                trace.to_str().unwrap(),
+            ];
+            let arguments: Vec<&str> = [argument].into_iter().filter(|it| !it.is_empty()).collect();
+            let run = clr_on(runtime, &words, &profilee(program), &arguments).output();
+            let run = run.unwrap();
+            let told = stderr(&run);
+            assert_eq!(run.status.code(), Some(code), "{told}");
+            assert!(told.contains(" are in spans"), "{told}");
+            let spans = spans(&fs::read_to_string(&trace).unwrap());
+            let text = labelled(&profile);
+            let (mut all, mut own) = (0, 0);
+            for line in text.lines() {
+                let fields: Vec<&str> = line.split('\t').collect();
+                let value: u64 = fields[0].parse().unwrap();
+                let name = format!("{program}.Program.{method}");
+                if !fields[3..].iter().any(|frame| frame.starts_with(&name)) {
+                    continue;
+                }
+                all += value;
+                if fields[2].is_empty() {
+                    continue;
+                }
+                let number = |field: usize| u64::from_str_radix(fields[field], 16).unwrap();
+                let span = spans.get(&number(2)).expect(line);
+                assert_eq!(span.1, number(1), "{line}");
+                own += if span.0.contains(method) { value } else { 0 };
+            }
+            println!("on {}, {kind}: {own} of {all}", runtime.name);
+            assert!(
+                all > 0 && own as f64 >= all as f64 * least,
+                "{own} of {all}: {text}"
+            );
+        }
+    }
 }
 
 /// The handler of a timer reads the innermost span where it interrupts a thread.
@@ -210,25 +294,7 @@ fn samples_next_to_a_trace_have_their_spans() {
         let told = stderr(&run.unwrap());
         assert!(told.contains(" % of it in spans"), "{told}");
         let spans = spans(&fs::read_to_string(&trace).unwrap());
-        let text = script(
-            r#"
-            const [reader, file] = process.argv.slice(1);
-            const {Profile} = require(reader);
-            const profile = Profile.decode(require("zlib").gunzipSync(require("fs").readFileSync(file)));
-            const text = number => profile.stringTable.strings[Number(number)];
-            const byId = list => new Map(list.map(item => [Number(item.id), item]));
-            const [locations, functions] = [byId(profile.location), byId(profile.function)];
-            for (const sample of profile.sample) {
-                const frames = sample.locationId.map(id => {
-                    const [line] = locations.get(Number(id)).line;
-                    return text(functions.get(Number(line.functionId)).name);
-                });
-                const labels = Object.fromEntries(sample.label.map(label => [text(label.key), text(label.str)]));
-                console.log([sample.value[1], labels.trace_id ?? "", labels.span_id ?? "", ...frames].join("\t"));
-            }
-            "#,
-            &[&fetched(&PPROF_FORMAT), &profile],
-        );
+        let text = labelled(&profile);
         let (mut all, mut own, mut labelled) = (0, 0, 0);
         for line in text.lines() {
             let fields: Vec<&str> = line.split('\t').collect();

@@ -282,6 +282,15 @@ pub(crate) struct Trace {
     /// links (Linux x64)
     #[arg(long, value_name = "FILE")]
     pub(crate) cpu_profile: Option<PathBuf>,
+    /// The same with waits for locks, by the runtime's own tracing (.NET 5 and newer)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) locks_profile: Option<PathBuf>,
+    /// The same with allocated bytes, estimated from the runtime's samples (.NET 5 and newer)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) alloc_profile: Option<PathBuf>,
+    /// The same with exceptions (.NET 5 and newer)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exceptions_profile: Option<PathBuf>,
     /// The size of the trace and of the file with the calls before: the oldest are dropped; 200 without this option
     #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) max_size: Option<u64>,

@@ -29,5 +29,7 @@ pub(crate) use clock::{process_time, thread_time, ticks};
 pub(crate) use said::IS_LISTED;
 pub use store::{Outcome, Span, Spans};
 pub(crate) use threads::Recording;
+#[cfg(feature = "profilers")]
+pub(crate) use threads::innermost_span;
 pub use totals::MethodTotals;
 pub use trace_file::TraceFile;

@@ -5,6 +5,7 @@ mod budget;
 mod compilations;
 mod context;
 mod conventions;
+mod events;
 mod http;
 mod iterators;
 mod methods;
@@ -34,6 +35,7 @@ use crate::spans::{Spans, TraceFile};
 
 use budget::Budget;
 use conventions::Conventions;
+use events::Events;
 use notes::About;
 use options::Options;
 use samples::Samples;
@@ -65,6 +67,7 @@ pub struct MethodTracer {
     instrumentation: Arc<Instrumentation>,
     conventions: Arc<Conventions>,
     samples: Option<Arc<Samples>>,
+    events: Vec<Arc<Events>>,
     report: Arc<Report>,
     session: Session,
 }
@@ -97,6 +100,7 @@ impl Profiler for MethodTracer {
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
     fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.events.iter().for_each(|events| events.forget());
         let samples = self.samples.as_ref();
         samples.map_or(Ok(()), |samples| samples.forget(module))
     }
@@ -178,14 +182,20 @@ impl Tool for MethodTracer {
         let sent = exporter
             .as_ref()
             .map(|exporter| Arc::clone(exporter.contexts()));
-        let start = |output| Samples::start(info, setup, settings, output, sent);
+        let spanned = samples::spanned(sent);
+        let mut events = Vec::new();
+        for profile in options.profiles {
+            let spanned = Arc::clone(&spanned);
+            events.push(Events::start(info, setup, settings, profile, spanned)?);
+        }
+        let start = |output| Samples::start(info, setup, settings, output, spanned);
         let samples = options.cpu_profile.map(start).transpose()?.map(Arc::new);
         let report = Arc::new(report(
             info.clone(),
             trace,
             options.summary,
             exporter,
-            samples.clone(),
+            (samples.clone(), events.clone()),
             settings,
         )?);
         setup.attach(NativeMethods::new(&helper, |method| {
@@ -220,6 +230,7 @@ impl Tool for MethodTracer {
             instrumentation,
             conventions,
             samples,
+            events,
             report,
             session,
         })
@@ -291,7 +302,7 @@ fn report(
     mut trace: TraceFile,
     summary: Option<Output>,
     exporter: Option<Exporter>,
-    samples: Option<Arc<Samples>>,
+    (samples, events): (Option<Arc<Samples>>, Vec<Arc<Events>>),
     settings: &Settings,
 ) -> Result<Report> {
     let settings = settings.clone();
@@ -336,9 +347,13 @@ fn report(
     };
     let report = Report::start(When::every(INTERVAL), move |moment| {
         let written = budget::charged(|| write(moment));
-        // The price of a CPU profile is none of spans.
+        // The price of profiles is none of spans.
         let samples = samples.as_ref();
-        written.and(samples.map_or(Ok(()), |samples| samples.write(moment)))
+        let sampled = samples.map_or(Ok(()), |samples| samples.write(moment));
+        let profiles = events.iter().map(|events| events.write(moment));
+        // Each is written, also after one that cannot be.
+        let profiles = profiles.fold(Ok(()), io::Result::and);
+        written.and(sampled).and(profiles)
     });
     Ok(report?)
 }

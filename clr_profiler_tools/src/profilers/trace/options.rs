@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clr_profiler::il::pattern::MethodPatterns;
 use clr_profiler::{Error, Result};
 
+use super::events::Kind;
 use super::values::{Redaction, Values};
 use crate::report::{Output, Settings, failures, methods};
 
@@ -25,6 +26,8 @@ pub(crate) struct Options {
     pub(crate) summary: Option<Output>,
     /// The file of samples of processor time.
     pub(crate) cpu_profile: Option<PathBuf>,
+    /// The files of events.
+    pub(crate) profiles: Vec<(Kind, PathBuf)>,
     pub(crate) values: Values,
     /// The part of the CPU time that tracing may take; `None` for all of it.
     pub(crate) budget: Option<f64>,
@@ -70,6 +73,10 @@ impl Options {
             is_all,
             output: settings.path("METHOD_TRACER_OUTPUT", "trace.json"),
             limit: limit << 20,
+            profiles: Kind::ALL
+                .into_iter()
+                .filter_map(|kind| Some((kind, settings.get(kind.setting())?.into())))
+                .collect(),
             cpu_profile: settings.get("METHOD_TRACER_CPU_PROFILE").map(PathBuf::from),
             summary: summary.map(|path| Output::whole(path.into())).transpose()?,
             budget: (budget < 100).then(|| f64::from(budget) / 100.0),

@@ -25,7 +25,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Samples threads from now on. Spans have the ids by which a collector knows them, or else their numbers in the trace.
+    /// Samples threads from now on.
     ///
     /// # Errors
     ///
@@ -35,13 +35,13 @@ impl Samples {
         setup: &mut Setup,
         settings: &Settings,
         output: PathBuf,
-        contexts: Option<Arc<TraceContexts>>,
+        spanned: Spanned,
     ) -> Result<Self> {
         let output = Output::whole(output)?;
         let form = Form::of(output.path());
         let options = Options::of_file(output, form);
         let mut profile = Profile::new(&options);
-        profile.label_by(spanned(contexts));
+        profile.label_by(spanned);
         let profile = Arc::new(Mutex::new(profile));
         let sampler = Sampling::attach_labelled(setup, &profile).map_err(|error| {
             Error::other(format!(
@@ -112,8 +112,8 @@ impl Samples {
     }
 }
 
-/// The ids of a span outside of the process.
-fn spanned(contexts: Option<Arc<TraceContexts>>) -> Spanned {
+/// The ids of a span outside of the process: those by which a collector knows it, or else the numbers in the trace.
+pub(super) fn spanned(contexts: Option<Arc<TraceContexts>>) -> Spanned {
     Arc::new(move |[span, trace]| match &contexts {
         Some(contexts) => {
             let (trace, span) = contexts.ids(span, trace);

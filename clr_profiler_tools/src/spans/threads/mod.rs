@@ -365,9 +365,9 @@ pub(super) fn open() -> Vec<Raw> {
 pub(crate) fn label(
     sampler: clr_profiler::sampling::CpuSamplerBuilder,
 ) -> Option<clr_profiler::sampling::CpuSamplerBuilder> {
-    // SAFETY: `innermost_label` reads the pointer of the thread, which is in the memory that a thread has from its start, and
+    // SAFETY: `innermost_span` reads the pointer of the thread, which is in the memory that a thread has from its start, and
     // atomic numbers of memory that is never freed. A frame is the top only when its numbers are written.
-    Some(unsafe { sampler.label(innermost_label) })
+    Some(unsafe { sampler.label(innermost_span) })
 }
 
 /// Where the pointer of a thread can be in memory that is allocated at its first use, no handler may read it.
@@ -381,12 +381,12 @@ pub(crate) fn label(
     None
 }
 
-/// The innermost span of this thread and its trace, if they are known. Handlers of signals call it.
+/// The innermost span of this thread and its trace, zeros where only the execution context tells it. Handlers of signals call it.
 #[cfg_attr(
-    not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu")),
-    allow(dead_code, reason = "no handler calls it")
+    not(feature = "profilers"),
+    allow(dead_code, reason = "only samples have it")
 )]
-fn innermost_label() -> [u64; 2] {
+pub(crate) fn innermost_span() -> [u64; 2] {
     let Some(thread) = known() else {
         return [0, 0];
     };
@@ -455,13 +455,13 @@ mod tests {
         let outer = begin_in(METHOD, 7, 3);
         let inner = begin(NUMBER);
         assert_eq!((parent(outer), parent(inner)), (7, id(outer)));
-        assert_eq!(innermost_label(), [id(inner), 3]);
+        assert_eq!(innermost_span(), [id(inner), 3]);
         assert_eq!(of(inner).unwrap().0.trace, 3);
         assert_eq!(captures(), inner);
         // Another context.
         let boundary = enter();
         assert_eq!((begin(NUMBER), captures(), innermost(5)), (0, 0, 0));
-        assert_eq!(innermost_label(), [0, 0]);
+        assert_eq!(innermost_span(), [0, 0]);
         let other = begin_in(METHOD, 5, 0);
         assert_eq!((parent(other), of(other).unwrap().0.trace), (5, id(other)));
         // A frame that is left open ends with the boundary.
