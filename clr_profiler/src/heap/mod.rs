@@ -141,7 +141,7 @@ impl HeapRecorder {
     }
 
     /// Forces a collection and records the surviving objects. The program is suspended meanwhile,
-    /// for about a second per million objects.
+    /// for about 0.2 seconds per million objects.
     ///
     /// **Events**: [`EventMask::MONITOR_GC`] at start-up, so that the runtime does not enable
     /// concurrent collections, during which the heap cannot be walked. Once the runtime has
