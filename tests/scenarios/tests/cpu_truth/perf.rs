@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::process::Command;
 
-use clr_profiler_tests::{Folder, Runtime, Scenario, matrix, profilee, runtimes};
+use clr_profiler_tests::{
+    Folder, GENERATOR, Runtime, Scenario, configure_generator, fetched, matrix, profilee, runtimes,
+};
 use examples_support::{Pinned, runtime};
 
 use super::Truths;
@@ -228,6 +230,24 @@ fn own_time_of_a_compiler_is_that_of_perf() {
     }
     for runtime in matrix().iter().filter(|runtime| runtime.major == 8) {
         let what = format!("on {}, a compiler", runtime.name);
+        assert!(agrees(&what, runtime, &program), "{what}");
+    }
+}
+
+/// A generator of code, which brings a server, reads C# and writes much text.
+#[test]
+#[ignore = "needs perf"]
+fn own_time_of_a_generator_is_that_of_perf() {
+    let Some(generator) = fetched(&GENERATOR) else {
+        return;
+    };
+    let folder = Folder::new();
+    let input = configure_generator(&folder, 400);
+    let program = Scenario::at(generator)
+        .arg("--standalone")
+        .arg(&input.display().to_string());
+    for runtime in matrix().iter().filter(|runtime| runtime.major == 9) {
+        let what = format!("on {}, a generator", runtime.name);
         assert!(agrees(&what, runtime, &program), "{what}");
     }
 }
