@@ -7,11 +7,7 @@ use std::time::Duration;
 
 /// The usage of a process with all its threads.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::allow_attributes,
-    reason = "each benchmark needs other fields, and some all"
-)]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "each benchmark needs other fields")]
 pub(crate) struct Usage {
     /// The processor time in user mode.
     pub(crate) user: Duration,
