@@ -112,6 +112,17 @@ impl Images {
         }
     }
 
+    /// The image of a module as it was loaded, whatever writers change later.
+    #[cfg(feature = "rewrite")]
+    pub(crate) fn as_loaded(&self, module: ModuleId) -> Option<Arc<ModuleImage>> {
+        let image = self.of(module)?;
+        Some(Arc::new(ModuleImage {
+            module,
+            metadata: image.metadata.clone(),
+            is_current: AtomicBool::new(true),
+        }))
+    }
+
     /// The image of a module, if it can be read.
     pub(crate) fn of(&self, module: ModuleId) -> Option<Arc<ModuleImage>> {
         {

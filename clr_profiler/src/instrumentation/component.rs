@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Instrumentation;
 use super::shared::Shared;
-use super::table::{Begun, Selected};
+use super::table::Begun;
 use crate::error::{Error, Hresult, Result};
 use crate::event_mask::EventMask;
 use crate::events::CallbackSet;
@@ -199,7 +199,7 @@ impl Component for Instrumentation {
             return Ok(true);
         };
         let callee = info.method(callee)?;
-        if !shared.selects(&callee)? {
+        if shared.is_left_alone((callee.module(), callee.token())) || !shared.selects(&callee)? {
             return Ok(true);
         }
         let key = (callee.module(), callee.token());
@@ -229,10 +229,14 @@ impl Component for Instrumentation {
             return Ok(());
         };
         let method = info.method(function)?;
+        let key = (method.module(), method.token());
+        if shared.is_left_alone(key) {
+            lock(&shared.table).leave_undecided(key);
+            return Ok(());
+        }
         if !shared.selects(&method)? {
             return Ok(());
         }
-        let key = (method.module(), method.token());
         let is_deferring = shared.is_deferring();
         let (begun, codes) = {
             let mut table = lock(&shared.table);
@@ -284,7 +288,7 @@ impl Component for Instrumentation {
         };
         let facts = info.function_info(function)?;
         let key = (facts.module, facts.token);
-        if lock(&shared.table).selected(key) == Selected::Yes {
+        if lock(&shared.table).is_known(key) {
             let codes = info.native_code_start_addresses(function, RejitId::ORIGINAL);
             lock(&shared.table).compiled(key, codes.unwrap_or_default());
         }
@@ -348,7 +352,7 @@ impl Component for Instrumentation {
         }
         let outcomes = match (self.shared.get(), self.rejit.get()) {
             // The names of methods without a problem are not needed.
-            (Some(shared), None) => shared.outcomes_of(|row| row.problem.is_some()),
+            (Some(shared), None) => shared.outcomes_of(|_, problem| problem.is_some()),
             _ => self.outcomes(),
         };
         let mut words = Vec::new();

@@ -452,6 +452,21 @@ impl Instrumentation {
         self
     }
 
+    /// Decides about the methods of a module when they are compiled, and not when the module is loaded, if each pattern that reaches
+    /// the module selects all of its methods, as `Shop!**` does.
+    ///
+    /// Most programs compile few of their methods, so that searching all of them would take most of the time of the start. The
+    /// [outcomes](Self::outcomes) then have no methods that were never compiled, and a pattern counts those methods alone that were. A method
+    /// that is [left alone](Self::defer) is decided about when it is compiled again.
+    ///
+    /// It is a no-op for precompiled modules, since code of other methods may have copies of selected ones, for an attached profiler,
+    /// and together with [`choose`](Self::choose), [`at_module_load`](Self::at_module_load), [`switchable`](Self::switchable), declared
+    /// methods and patches.
+    pub fn select_late(mut self) -> Self {
+        self.description.is_late = true;
+        self
+    }
+
     /// Allows [`off`](Self::off) and [`on`](Self::on), by ReJIT. An attached profiler has them without this call.
     pub fn switchable(mut self) -> Self {
         self.description.is_switchable = true;

@@ -44,6 +44,8 @@ pub(super) struct Description {
     pub(super) deferral: Option<Arc<Deferral>>,
     /// Whether patterns without an assembly reach those of .NET.
     pub(super) has_framework: bool,
+    /// Whether methods of modules that are selected as a whole are decided about when they are compiled.
+    pub(super) is_late: bool,
     /// The mistake in the first bad pattern.
     pub(super) mistake: Option<String>,
 }
@@ -466,6 +468,35 @@ impl Description {
     /// All patterns, in their order.
     pub(super) fn all_patterns(&self) -> impl Iterator<Item = &MethodPattern> {
         self.rules.iter().flat_map(|rule| rule.patterns.patterns())
+    }
+
+    /// The rules that may change methods of an assembly, if its methods are decided about when they are compiled: each pattern
+    /// that reaches it selects all of them.
+    pub(super) fn late_rules(&self, assembly: &str, is_framework: bool) -> Option<Vec<RuleIndex>> {
+        let needs_load = self.choice.is_some()
+            || self.at_load.is_some()
+            || self.is_switchable
+            || !self.uses.is_empty()
+            || self.group().is_some();
+        if !self.is_late || needs_load {
+            return None;
+        }
+        let needs_name = self.needs_name(is_framework);
+        let mut late = Vec::new();
+        for (index, rule) in (0..).zip(&self.rules) {
+            let mut patterns = rule.patterns.patterns().iter().filter(|pattern| {
+                !pattern.is_exclusion()
+                    && pattern.matches_assembly(assembly)
+                    && (!needs_name || pattern.assembly().is_some())
+            });
+            if let Some(first) = patterns.next() {
+                if !first.selects_all() || !patterns.all(MethodPattern::selects_all) {
+                    return None;
+                }
+                late.push(index);
+            }
+        }
+        (!late.is_empty()).then_some(late)
     }
 
     /// All patterns, in their order, without those that have matched nothing and need not.

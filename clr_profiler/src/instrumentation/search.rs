@@ -93,7 +93,10 @@ pub(super) fn find(
             let method = MethodDefinition {
                 info,
                 module,
-                metadata: info.module_metadata(module)?,
+                metadata: match metadata.of_same_image() {
+                    Some(metadata) => metadata,
+                    None => info.module_metadata(module)?,
+                },
                 token,
                 props,
                 known: known.clone(),

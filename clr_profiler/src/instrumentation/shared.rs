@@ -1,5 +1,6 @@
 //! [`Shared`]: the work with modules and methods, which calls the runtime.
 
+mod late;
 mod outcomes;
 
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use super::search;
 use super::table::{MethodKey, Module, Rules, Selected, Table, Timing};
 use crate::error::{Error, Result};
 use crate::ids::{ClassId, ModuleId};
+use crate::image::Images;
 use crate::info::function_control::FunctionControl;
 use crate::info::method::Method;
 use crate::info::{
@@ -182,10 +184,21 @@ impl Shared {
         let is_dynamic = flags.contains(ModuleFlags::DYNAMIC);
         let is_framework = is_framework(&assembly);
         let is_by_rejit = is_loaded || is_precompiled && self.is_attached;
+        let is_searched = is_dynamic || is_precompiled || is_loaded || self.is_attached;
+        let late = match is_searched {
+            true => None,
+            false => description.late_rules(&assembly, is_framework),
+        };
+        let late =
+            late.and_then(|rules| Some((rules, info.extension::<Images>().as_loaded(module)?)));
         let entry = Module {
             assembly: assembly.clone(),
             is_framework,
             is_dynamic,
+            late: late.as_ref().map(|(_, image)| Arc::clone(image)),
+            may_wait: late
+                .as_ref()
+                .is_some_and(|(rules, _)| description.may_wait(rules)),
             is_precompiled,
             is_collectible: flags.contains(ModuleFlags::COLLECTIBLE),
             // Of precompiled code, an attached profiler hears nothing.
@@ -193,6 +206,16 @@ impl Shared {
             ..Module::default()
         };
         if !lock(&self.table).begin_module(module, entry) {
+            return Ok(Vec::new());
+        }
+        if let Some((rules, _)) = late {
+            // Whoever writes to it gets the error.
+            let _ = info::prepare(&self.info, module);
+            let is_core = assembly == info.core_library();
+            let loads_helpers = description.refers_to_helper(&rules, is_core);
+            self.load_helpers(module, &assembly, |helper| {
+                loads_helpers || fills_slots && helper.has_slots()
+            });
             return Ok(Vec::new());
         }
         let mut found = match search::find(info, module, description, (&assembly, is_framework)) {
@@ -321,6 +344,11 @@ impl Shared {
         }
     }
 
+    /// Whether a method is left alone that was not looked at: its module has only such methods.
+    pub(super) fn is_left_alone(&self, key: MethodKey) -> bool {
+        self.is_deferring() && lock(&self.table).waits_undecided(key)
+    }
+
     /// Whether methods that can be left alone are.
     pub(super) fn is_deferring(&self) -> bool {
         let deferral = self.description.deferral.as_ref();
@@ -340,7 +368,7 @@ impl Shared {
         may_keep
     }
 
-    /// Whether a method is selected; decides about methods of dynamic modules.
+    /// Whether a method is selected; decides about methods of modules that were not searched.
     pub(super) fn selects(&self, method: &Method<'_>) -> Result<bool> {
         let key = (method.module(), method.token());
         let selected = lock(&self.table).selected(key);
@@ -348,13 +376,21 @@ impl Shared {
             Selected::No => Ok(false),
             Selected::Yes => Ok(true),
             Selected::Undecided(is_framework) => {
-                let is_global = method.declaring_type()?.row() == 1;
-                let definition = method.definition()?;
-                let rules =
-                    self.description
-                        .select_definition(&definition, is_framework, is_global)?;
+                let late = lock(&self.table).late(key.0);
+                let rules = match late {
+                    Some((image, assembly)) => {
+                        self.select_late(key, image, (&assembly, is_framework))?
+                    }
+                    None => {
+                        let is_global = method.declaring_type()?.row() == 1;
+                        let definition = method.definition()?;
+                        self.description
+                            .select_definition(&definition, is_framework, is_global)?
+                    }
+                };
                 let is_selected = !rules.is_empty();
-                lock(&self.table).decide(key, rules);
+                let may_wait = self.description.may_wait(&rules);
+                lock(&self.table).decide(key, rules, may_wait);
                 Ok(is_selected)
             }
         }

@@ -2,12 +2,14 @@
 //!
 //! No call of the runtime is made here: the table is locked in callbacks that the runtime makes in its own calls.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::outcome::MethodState;
 use super::rules::RuleIndex;
 use crate::ids::ModuleId;
+use crate::image::ModuleImage;
 use clr_profiler_il::token::MethodDef;
 pub(super) use waiting::Begun;
 
@@ -50,6 +52,8 @@ pub(super) struct Module {
     pub(super) is_framework: bool,
     /// Whether methods are decided about when they are compiled: the program adds methods.
     pub(super) is_dynamic: bool,
+    /// Its image, if methods are decided about when they are compiled, although they are known: most are selected.
+    pub(super) late: Option<Arc<ModuleImage>>,
     /// Whether ReJIT gives the methods their IL, because code of them may exist that no callback reports.
     pub(super) is_by_rejit: bool,
     pub(super) is_precompiled: bool,
@@ -61,7 +65,7 @@ pub(super) struct Module {
     /// Whether all of its methods may be left alone until they are compiled again.
     pub(super) may_wait: bool,
     pub(super) rows: BTreeMap<MethodDef, Row>,
-    /// Methods of a dynamic module that are not selected.
+    /// Methods that are not selected, of a module whose methods are decided about when they are compiled.
     pub(super) others: HashSet<MethodDef>,
 }
 
@@ -94,6 +98,8 @@ pub(super) struct Row {
     codes: BTreeSet<usize>,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
+    /// Whether it was left alone before it was decided about: it has no rules yet.
+    is_unseen: bool,
     /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
     may_wait: bool,
     compilations: u32,
@@ -104,7 +110,7 @@ pub(super) struct Row {
 pub(super) enum Selected {
     No,
     Yes,
-    /// It is of a dynamic module, and has not been looked at: whether the module is part of .NET.
+    /// It has not been looked at: whether the module is part of .NET.
     Undecided(bool),
 }
 
@@ -155,6 +161,7 @@ impl Row {
             needs_map: false,
             codes: BTreeSet::new(),
             is_given_back: false,
+            is_unseen: false,
             may_wait: false,
             compilations: 0,
         }
@@ -198,15 +205,42 @@ impl Table {
         keys
     }
 
-    /// Records the decision about a method of a dynamic module.
-    pub(super) fn decide(&mut self, (id, method): MethodKey, rules: Vec<RuleIndex>) {
+    /// The image and the assembly of a module whose methods are known, and are decided about when they are compiled.
+    pub(super) fn late(&self, id: ModuleId) -> Option<(Arc<ModuleImage>, String)> {
+        let module = self.modules.get(&id)?;
+        Some((Arc::clone(module.late.as_ref()?), module.assembly.clone()))
+    }
+
+    /// Records the decision about a method that has not been looked at.
+    pub(super) fn decide(
+        &mut self,
+        (id, method): MethodKey,
+        rules: Vec<RuleIndex>,
+        may_wait: bool,
+    ) {
         let Some(module) = self.modules.get_mut(&id) else {
             return;
         };
+        let is_late = module.late.is_some();
         if rules.is_empty() {
+            module.rows.remove(&method);
             module.others.insert(method);
-        } else {
-            module.rows.entry(method).or_insert_with(|| Row::new(rules));
+            return;
+        }
+        match module.rows.entry(method) {
+            Entry::Vacant(place) => {
+                place.insert(Row {
+                    // The program compiles methods of its own modules once.
+                    may_wait: may_wait && is_late,
+                    ..Row::new(rules)
+                });
+            }
+            Entry::Occupied(mut row) if row.get().is_unseen => {
+                let row = row.get_mut();
+                (row.rules, row.may_wait, row.is_unseen) = (rules.into(), may_wait, false);
+            }
+            // Another thread has decided.
+            Entry::Occupied(_) => {}
         }
     }
 
@@ -247,12 +281,23 @@ impl Table {
         module.is_some_and(|module| !module.rows.is_empty())
     }
 
+    /// Whether there is a state of a method.
+    pub(super) fn is_known(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        module.is_some_and(|module| module.rows.contains_key(&method))
+    }
+
     /// Whether a method is selected.
     pub(super) fn selected(&self, (id, method): MethodKey) -> Selected {
         match self.modules.get(&id) {
             None => Selected::No,
-            Some(module) if module.rows.contains_key(&method) => Selected::Yes,
-            Some(module) if module.is_dynamic && !module.others.contains(&method) => {
+            Some(module) if module.rows.get(&method).is_some_and(|row| !row.is_unseen) => {
+                Selected::Yes
+            }
+            Some(module)
+                if (module.is_dynamic || module.late.is_some())
+                    && !module.others.contains(&method) =>
+            {
                 Selected::Undecided(module.is_framework)
             }
             Some(_) => Selected::No,
@@ -487,10 +532,16 @@ impl Table {
         self.removal != Removal::No
     }
 
-    pub(super) fn outcomes(&self) -> Vec<RowOutcome> {
+    /// The outcomes of the rows whose state and problem are wanted.
+    pub(super) fn outcomes(
+        &self,
+        is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
+    ) -> Vec<RowOutcome> {
         let mut outcomes = Vec::new();
         for (id, module) in &self.modules {
-            outcomes.extend(module.rows.iter().map(|(method, row)| RowOutcome {
+            let rows = module.rows.iter();
+            let wanted = rows.filter(|(_, row)| is_wanted(row.state, row.problem.as_deref()));
+            outcomes.extend(wanted.map(|(method, row)| RowOutcome {
                 key: (*id, *method),
                 assembly: module.assembly.clone(),
                 name: row.name.clone(),

@@ -56,6 +56,22 @@ impl<'info> Metadata<'info> {
         Self::open(info, module, sys::ofRead)
     }
 
+    /// The metadata of a module as it was loaded.
+    #[cfg(feature = "rewrite")]
+    pub(crate) fn of_image(
+        info: &'info ProfilerInfo,
+        module: ModuleId,
+        image: Arc<ModuleImage>,
+    ) -> Self {
+        Self {
+            import: OnceCell::new(),
+            image: Some(image),
+            from: Some((info, module)),
+            has_storage: false,
+            locks_itself: true,
+        }
+    }
+
     /// Another handle that reads the same image; `None` if this one reads none.
     #[cfg(feature = "rewrite")]
     pub(crate) fn of_same_image(&self) -> Option<Self> {

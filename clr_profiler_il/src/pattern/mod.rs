@@ -190,6 +190,31 @@ impl MethodPattern {
         self.class.last_name()
     }
 
+    /// Whether it selects all methods of each assembly that it [reaches](Self::matches_assembly), except those that the
+    /// compiler has made: `Shop!**`.
+    ///
+    /// ```
+    /// use clr_profiler_il::pattern::MethodPattern;
+    ///
+    /// # fn main() -> Result<(), clr_profiler_il::pattern::PatternError> {
+    /// assert!(MethodPattern::parse("Shop!**")?.selects_all());
+    /// assert!(!MethodPattern::parse("Shop!Cart.**")?.selects_all());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn selects_all(&self) -> bool {
+        let is_conditional = self.is_exclusion
+            || self.is_generated
+            || self.access.is_some()
+            || !self.attributes.is_empty()
+            || self.class.arguments.is_some()
+            || self.method_arguments.is_some()
+            || self.parameters.is_some()
+            || !self.bases.is_empty();
+        !is_conditional && self.class.is_any() && self.method.is_any()
+    }
+
     /// Whether it excludes methods from a list.
     #[must_use]
     pub fn is_exclusion(&self) -> bool {

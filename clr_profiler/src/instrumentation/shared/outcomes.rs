@@ -24,20 +24,20 @@ impl Shared {
     }
 
     pub(in super::super) fn outcomes(&self) -> Outcomes {
-        self.outcomes_of(|_| true)
+        self.outcomes_of(|_, _| true)
     }
 
     /// The outcomes, of methods those alone that are wanted: to find their names takes time.
     pub(in super::super) fn outcomes_of(
         &self,
-        is_wanted: impl Fn(&RowOutcome) -> bool,
+        is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
     ) -> Outcomes {
         let (rows, problems, unloaded) = {
             let table = lock(&self.table);
-            (table.outcomes(), table.problems(), table.unloaded())
+            let rows = table.outcomes(is_wanted);
+            (rows, table.problems(), table.unloaded())
         };
-        let rows = rows.into_iter().filter(is_wanted);
-        let methods = rows.map(|row| self.named(row));
+        let methods = rows.into_iter().map(|row| self.named(row));
         let matches = |(pattern, methods): (&MethodPattern, u64)| PatternMatches {
             pattern: pattern.clone(),
             methods,
@@ -57,7 +57,10 @@ impl Shared {
         state: MethodState,
         most: usize,
     ) -> (usize, Vec<MethodOutcome>) {
-        let mut rows: Vec<RowOutcome> = lock(&self.table).outcomes();
+        // Others become known only here: they wait for a helper, or are off.
+        let is_final = matches!(state, MethodState::Deferred | MethodState::Failed);
+        let is_wanted = |of: MethodState, _: Option<&str>| !is_final || of == state;
+        let mut rows: Vec<RowOutcome> = lock(&self.table).outcomes(is_wanted);
         rows.retain(|row| self.state(row).0.name() == state.name());
         let count = rows.len();
         let first = rows.into_iter().take(most);

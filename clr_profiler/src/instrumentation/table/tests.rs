@@ -62,7 +62,7 @@ fn a_removal_is_for_good_and_seen_at_the_next_compilation() {
     assert!(table.may_be_inlined(key(1)) && !table.may_be_inlined(key(2)));
     assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
     let states = |table: &Table| -> Vec<_> {
-        let outcomes = table.outcomes();
+        let outcomes = table.outcomes(|_, _| true);
         outcomes.iter().map(|of| of.state.name()).collect()
     };
     assert_eq!(states(&table), ["instrumented", "instrumented", "off"]);
@@ -150,10 +150,12 @@ fn methods_of_dynamic_modules_are_decided_one_by_one() {
     };
     table.begin_module(ModuleId::from_runtime(8), module);
     assert_eq!(table.selected(key(1)), Selected::Undecided(false));
-    table.decide(key(1), vec![]);
-    table.decide(key(2), vec![0]);
+    table.decide(key(1), vec![], true);
+    table.decide(key(2), vec![0], true);
     assert_eq!(table.selected(key(1)), Selected::No);
     assert_eq!(table.selected(key(2)), Selected::Yes);
+    // The program compiles the methods that it builds once.
+    assert!(!table.can_wait(key(2)) && !table.waits_undecided(key(3)));
 }
 
 #[test]
@@ -183,7 +185,7 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
     finished(&mut table, key(2));
     assert!(!table.may_keep_code(key(2)) && !table.can_wait(key(2)));
     table.defer(key(3));
-    let outcomes = table.outcomes();
+    let outcomes = table.outcomes(|_, _| true);
     let states: Vec<_> = outcomes.iter().map(|of| of.state.name()).collect();
     assert_eq!(states, ["instrumented", "instrumented", "deferred"]);
     // A removal is no reason to change it.

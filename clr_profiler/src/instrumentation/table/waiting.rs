@@ -1,6 +1,6 @@
 //! Methods that are left alone until they are compiled again.
 
-use super::{MethodKey, Row, RuleIndex, Rules, Table, Timing};
+use super::{MethodKey, Row, RuleIndex, Rules, Selected, Table, Timing};
 use crate::ids::ModuleId;
 use crate::instrumentation::outcome::MethodState;
 
@@ -43,6 +43,27 @@ impl Table {
             module.filter(|of| of.timing == Timing::Compilation && !of.is_by_rejit && !self.is_off);
         let row = module.and_then(|module| module.rows.get(&method));
         !self.is_removed() && row.is_some_and(|row| row.may_wait && row.is_undecided())
+    }
+
+    /// Whether a method is undecided, and can be left alone, whatever the decision is.
+    pub(in crate::instrumentation) fn waits_undecided(&self, (id, method): MethodKey) -> bool {
+        let module = self.modules.get(&id);
+        let is_late = module.is_some_and(|module| module.late.is_some() && module.may_wait);
+        let is_meant = is_late && !self.is_off && !self.is_removed();
+        is_meant && matches!(self.selected((id, method)), Selected::Undecided(_))
+    }
+
+    /// Leaves a method alone that is being compiled, without a decision about it.
+    pub(in crate::instrumentation) fn leave_undecided(&mut self, (id, method): MethodKey) {
+        if let Some(module) = self.modules.get_mut(&id) {
+            let row = module.rows.entry(method).or_insert_with(|| Row {
+                state: MethodState::Deferred,
+                is_unseen: true,
+                may_wait: true,
+                ..Row::new(Vec::new())
+            });
+            row.compilations += 1;
+        }
     }
 
     /// Whether the precompiled code of a method may be used while methods wait.

@@ -27,6 +27,14 @@ const ADD: &str = "Switched!Switched.Program.Own()
     Switched.Holder<T>.Get
     System.Private.CoreLib!System.Version.GetHashCode()";
 
+/// Those of modules that are selected as a whole.
+const AMONG_ALL: [&str; 4] = [
+    "Rejit.Program.Constant()",
+    "Switched.Holder<T>.Get()",
+    "Switched.Program.Own()",
+    "Switched.Program.Small()",
+];
+
 /// One of the four parts of a version is no longer written.
 const FEWER: &str = "*!System.Version.get_DefaultFormatFieldCount";
 
@@ -60,7 +68,7 @@ static COMPILED: Mutex<BTreeSet<(ModuleId, MethodDef)>> = Mutex::new(BTreeSet::n
 const SOON: Duration = Duration::from_millis(500);
 
 fn is_deferred() -> bool {
-    env::var("INSTRUMENTED").is_ok_and(|how| how == "deferred")
+    env::var("INSTRUMENTED").is_ok_and(|how| matches!(&*how, "deferred" | "late, deferred"))
 }
 
 fn add(number: i32) -> impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> {
@@ -146,6 +154,18 @@ impl Instruments {
                     instrumentation = instrumentation.defer(is_deferred);
                 }
             }
+            "late" | "late, deferred" => {
+                instrumentation = instrumentation
+                    .select_late()
+                    .edit("Switched!**; Rejit!**", |body, cx| {
+                        match AMONG_ALL.contains(&cx.full_name()) {
+                            true => add(1000)(body, cx),
+                            false => Ok(()),
+                        }
+                    })
+                    .edit("System.Private.CoreLib!System.Version.GetHashCode()", add(1000))
+                    .edit(FEWER.replace('*', "System.Private.CoreLib").as_str(), add(-1));
+            }
             "mixes" => {
                 instrumentation = instrumentation.edit(MIXES, |body, _| {
                     body.before_ret(Fragment::new().pop().ldc_i4(42))?;
@@ -162,7 +182,7 @@ impl Instruments {
         if how.ends_with("at first use") {
             instrumentation = instrumentation.at_module_load_up_to(1);
         }
-        if how == "deferred" {
+        if matches!(how, "deferred" | "late, deferred") {
             instrumentation = instrumentation.defer(|| IS_DEFERRED.load(Ordering::SeqCst));
         }
         if how == "switchable" || how == "off" {

@@ -86,8 +86,34 @@ fn each_selected_method_is_changed_from_its_first_call_on() {
 }
 
 #[test]
+fn methods_of_a_whole_module_are_decided_about_when_they_are_compiled() {
+    for tiered in ["0", "1"] {
+        switched("late", tiered).on_each_runtime(|_, profiled| {
+            let log = &profiled.log;
+            assert_eq!(
+                lines(profiled),
+                expected([ON; 6], "False True", ["1041"; 2]),
+                "{log}"
+            );
+            let in_table = with(log, "instrumented  ");
+            assert_eq!(in_table.into_iter().collect::<Vec<_>>(), METHODS, "{log}");
+            // Nothing is known of the others.
+            assert!(log.contains(" 0 not compiled, "), "{log}");
+            let unchanged = with(log, "unchanged     ");
+            assert!(unchanged.contains("Switched!Switched.Program.Time()"), "{log}");
+        });
+    }
+}
+
+#[test]
 fn a_deferred_method_is_changed_with_its_next_tier() {
-    let scenario = switched("deferred", "1").env("COMPlus_TC_CallCountingDelayMs", "0");
+    for how in ["deferred", "late, deferred"] {
+        changes_with_its_next_tier(how);
+    }
+}
+
+fn changes_with_its_next_tier(how: &str) {
+    let scenario = switched(how, "1").env("COMPlus_TC_CallCountingDelayMs", "0");
     scenario.on_each_runtime(|_, profiled| {
         let (lines, log) = (lines(profiled), &profiled.log);
         // Of the core library, the precompiled code runs at first.
