@@ -17,6 +17,12 @@ const PAGE: u64 = 4096;
 const PIECE: usize = 64 * PAGE as usize;
 /// The initial room of a file.
 const ROOM: u64 = 4 * PAGE;
+/// A file gets room for this multiple of its text, and a large one for less: replacing it copies the text.
+const GROWTH: u64 = 4;
+const LARGE: u64 = 16 << 20;
+const GROWTH_OF_LARGE: u64 = 2;
+/// Room is written in pieces of this text.
+static SPACES: [u8; PIECE] = [b' '; PIECE];
 /// The end of the list and the file.
 const END: &str = "\n]}\n";
 
@@ -139,7 +145,7 @@ impl EventFile {
         let text = format!("{events}\n], {rest}}}\n");
         match self.is_replaceable() {
             true => {
-                self.rewrite(&text)?;
+                self.rewrite(&text, 0, "")?;
                 self.room = self.at;
             }
             false => self.output.append(&text),
@@ -184,21 +190,25 @@ impl EventFile {
     /// Replaces the file by one with this text and more room.
     fn enlarge(&mut self, text: &str) -> io::Result<()> {
         let length = self.at.max(self.head.len() as u64) + text.len() as u64;
-        let wanted = (2 * length).clamp(ROOM, self.limit.max(ROOM)).max(length);
+        let growth = match length < LARGE {
+            true => GROWTH,
+            false => GROWTH_OF_LARGE,
+        };
+        let wanted = (growth * length).clamp(ROOM, self.limit.max(ROOM));
+        let wanted = wanted.max(length);
         let enlarged = self.rewrite_with_room(text, length, wanted);
         // If there is no room for more, there may be for this.
         enlarged.or_else(|_| self.rewrite_with_room(text, length, length))
     }
 
     fn rewrite_with_room(&mut self, text: &str, length: u64, room: u64) -> io::Result<()> {
-        let spaces = " ".repeat((room - length) as usize);
-        self.rewrite(&format!("{text}{spaces}{END}"))?;
+        self.rewrite(text, room - length, END)?;
         (self.at, self.room) = (length, room);
         Ok(())
     }
 
-    /// Replaces the text after the events.
-    fn rewrite(&mut self, text: &str) -> io::Result<()> {
+    /// Replaces the text after the events, by this one, spaces and an end.
+    fn rewrite(&mut self, text: &str, mut spaces: u64, end: &str) -> io::Result<()> {
         self.output.replace(|new| {
             match self.at {
                 0 => new.write_all(self.head.as_bytes())?,
@@ -207,7 +217,13 @@ impl EventFile {
                     copy(&mut file.take(at), new)?;
                 }
             }
-            new.write_all(text.as_bytes())
+            new.write_all(text.as_bytes())?;
+            while spaces > 0 {
+                let piece = spaces.min(PIECE as u64);
+                new.write_all(&SPACES[..piece as usize])?;
+                spaces -= piece;
+            }
+            new.write_all(end.as_bytes())
         })
     }
 }

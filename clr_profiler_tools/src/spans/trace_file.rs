@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,10 @@ const SOME: usize = 1_000;
 /// The bytes of an event before there is one.
 const USUAL: u64 = 150;
 
-/// Writing takes at most a tenth of the time.
+/// Writing takes at most a tenth of the time, and few events wait for others: each write has a price of its own.
 const SHARE: u32 = 10;
+const PATIENCE: Duration = Duration::from_millis(200);
+const FEW: usize = 1_000;
 
 /// A file of spans for Perfetto and Chrome, which is complete at any moment.
 ///
@@ -69,6 +71,8 @@ pub struct TraceFile {
     limit: u64,
     names: Names,
     not_before: Instant,
+    /// When it was last written.
+    last: Instant,
 }
 
 impl TraceFile {
@@ -93,6 +97,7 @@ impl TraceFile {
             limit,
             names: Names::default(),
             not_before: Instant::now(),
+            last: Instant::now(),
         })
     }
 
@@ -121,7 +126,9 @@ impl TraceFile {
             false => self.left_out += ended.len() as u64,
         }
         let began = Instant::now();
-        let is_due = began >= self.not_before || self.new.len() > MANY;
+        let is_early = began < self.not_before;
+        let is_waiting = self.new.len() < FEW && began < self.last + PATIENCE;
+        let is_due = !(is_early || is_waiting) || self.new.len() > MANY;
         if moment == Moment::Meanwhile && (self.new.is_empty() || !is_due) {
             return Ok(false);
         }
@@ -129,7 +136,8 @@ impl TraceFile {
         if moment != Moment::Meanwhile {
             self.finish(spans, moment, other)?;
         }
-        self.not_before = Instant::now() + SHARE * began.elapsed();
+        self.last = Instant::now();
+        self.not_before = self.last + SHARE * began.elapsed();
         added.map(|()| true)
     }
 
