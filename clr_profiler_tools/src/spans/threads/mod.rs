@@ -18,6 +18,7 @@ use super::clock::ticks;
 use super::store::METHODS;
 use crate::report::lock;
 
+pub(crate) use state::take_here;
 use state::{ALL, FREE, FramePointer, Kept, SUSPENDS, known, own};
 pub(super) use state::{Counted, DEFERRED, KEPT, PUBLISHED, Raw};
 
@@ -434,6 +435,7 @@ pub(super) fn close() {
 #[cfg(test)]
 mod tests {
     use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -537,5 +539,16 @@ mod tests {
         take(&mut all);
         let threads: Vec<u32> = all.iter().rev().take(2).map(|raw| raw.thread).collect();
         assert_ne!(threads[0], threads[1]);
+        // A ring that is half full wakes up whoever takes the records.
+        const PATIENCE: Duration = Duration::from_secs(60);
+        take_here();
+        let began = Instant::now();
+        thread::spawn(|| {
+            for _ in 0..10_000 {
+                end(begin_in(METHOD, 0, 0), 0);
+            }
+        });
+        thread::park_timeout(PATIENCE);
+        assert!(began.elapsed() < PATIENCE / 2);
     }
 }

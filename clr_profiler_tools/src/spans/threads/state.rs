@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::thread;
 
 use super::local;
 use crate::report::lock;
@@ -203,6 +204,25 @@ thread_local! {
     static EXIT: Exit = const { Exit(Cell::new(None)) };
 }
 
+/// The thread that takes the records; null for none.
+static TAKER: AtomicPtr<thread::Thread> = AtomicPtr::new(ptr::null_mut());
+
+/// This thread takes the records from now on: it is [unparked](thread::Thread::unpark) when a ring is half full.
+pub(crate) fn take_here() {
+    // Never freed: threads may be waking up the one before.
+    TAKER.store(Box::into_raw(Box::new(thread::current())), Release);
+}
+
+/// Wakes up the thread that takes the records. It does not wait or allocate.
+#[cold]
+#[inline(never)]
+fn wake() {
+    // SAFETY: null, or a value that is never freed.
+    if let Some(taker) = unsafe { TAKER.load(Acquire).as_ref() } {
+        taker.unpark();
+    }
+}
+
 impl Thread {
     #[cold]
     fn enter() -> &'static Self {
@@ -353,6 +373,9 @@ impl Thread {
             record.end.store(end, Relaxed);
             record.method.store(method.into(), Relaxed);
             self.head.store(head + 1, Release);
+            if (head + 1).is_multiple_of(RING / 2) {
+                wake();
+            }
         }
         if let Some(count) = self.counts.get(method as usize) {
             let took = end.saturating_sub(start);
