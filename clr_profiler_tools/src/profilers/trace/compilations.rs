@@ -1,74 +1,105 @@
 //! The cost of spans before the first call: code with spans is longer, and takes longer to compile.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock};
 
 use clr_profiler::il::token::MethodDef;
 use clr_profiler::prelude::*;
 
 use crate::spans::thread_time;
 
-/// The methods with spans.
-static TRACED: LazyLock<RwLock<HashSet<(ModuleId, MethodDef)>>> = LazyLock::new(RwLock::default);
-
-/// The costs so far in nanoseconds of CPU time: those of compiling methods with spans. On .NET 8 three fifths of that are the spans', and
-/// rewriting a method takes about the rest.
+/// The costs so far in nanoseconds of CPU time: those of compiling methods with spans, from the moment at which they are rewritten. On
+/// .NET 8 three fifths of that are the spans'.
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
 /// The costs up to which methods get spans when they are first compiled.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
+/// A compilation on this thread.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    /// The module and the method, if it gets spans.
+    key: Option<(usize, MethodDef)>,
+    /// The time of the thread. Reading it costs a call of the system: it is zero where nobody asks for it.
+    at: u64,
+    /// The time of compilations within it.
+    within: u64,
+}
+
+#[derive(Debug, Default)]
+struct Compilations {
+    /// The method that was rewritten last: that of the next compilation.
+    rewritten: Option<Begun>,
+    /// Each within the one before.
+    begun: Vec<Begun>,
+}
+
 thread_local! {
-    /// The compilations on this thread, each within the one before: when it began, and the time of those within it.
-    static BEGUN: RefCell<Vec<(u64, u64)>> = const { RefCell::new(Vec::new()) };
+    static OWN: RefCell<Compilations> = RefCell::default();
 }
 
 /// Another run of the tool begins.
 pub(super) fn forget() {
-    let mut traced = TRACED.write().unwrap_or_else(PoisonError::into_inner);
-    traced.clear();
     SPENT.store(0, Ordering::Relaxed);
     LIMIT.store(u64::MAX, Ordering::Relaxed);
 }
 
-/// Whether there is a budget for them.
-fn are_limited() -> bool {
-    LIMIT.load(Ordering::Relaxed) != u64::MAX
+/// A method gets spans, because its compilation begins.
+pub(super) fn rewrite(module: ModuleId, method: MethodDef) {
+    rewrite_key((module.raw(), method));
 }
 
-/// A method has code with spans.
-pub(super) fn add(module: ModuleId, method: MethodDef) {
-    if !are_limited() {
+fn rewrite_key(key: (usize, MethodDef)) {
+    if LIMIT.load(Ordering::Relaxed) == u64::MAX {
         return;
     }
-    let mut traced = TRACED.write().unwrap_or_else(PoisonError::into_inner);
-    traced.insert((module, method));
+    OWN.with_borrow_mut(|own| {
+        // Several rules may change it.
+        if own.rewritten.is_none_or(|known| known.key != Some(key)) {
+            own.rewritten = Some(Begun {
+                key: Some(key),
+                at: thread_time(),
+                within: 0,
+            });
+        }
+    });
 }
 
 /// A compilation begins on this thread.
 pub(super) fn begin() {
-    if !are_limited() {
-        return;
-    }
-    BEGUN.with_borrow_mut(|begun| begun.push((thread_time(), 0)));
+    OWN.with_borrow_mut(|own| {
+        let rewritten = own.rewritten.take();
+        let is_within = own.begun.iter().any(|one| one.key.is_some());
+        own.begun.push(rewritten.unwrap_or_else(|| Begun {
+            key: None,
+            at: if is_within { thread_time() } else { 0 },
+            within: 0,
+        }));
+    });
 }
 
-/// The compilation on this thread that began last ends.
-pub(super) fn end(module: ModuleId, method: MethodDef) {
-    let own = BEGUN.with_borrow_mut(|begun| {
-        let (began, within) = begun.pop()?;
-        let whole = thread_time().saturating_sub(began);
-        if let Some((_, time)) = begun.last_mut() {
-            *time += whole;
+/// The compilation on this thread that began last ends. Its method is asked for if it may have got spans.
+pub(super) fn end(method: impl FnOnce() -> Result<(ModuleId, MethodDef)>) -> Result<()> {
+    end_key(|| method().map(|(module, method)| (module.raw(), method)))
+}
+
+fn end_key(key: impl FnOnce() -> Result<(usize, MethodDef)>) -> Result<()> {
+    let ended = OWN.with_borrow_mut(|own| {
+        let ended = own.begun.pop().filter(|ended| ended.at > 0)?;
+        let whole = thread_time().saturating_sub(ended.at);
+        if let Some(around) = own.begun.last_mut() {
+            around.within += whole;
         }
-        Some(whole.saturating_sub(within))
+        Some((ended, whole))
     });
-    let traced = TRACED.read().unwrap_or_else(PoisonError::into_inner);
-    if let Some(own) = own.filter(|_| traced.contains(&(module, method))) {
-        SPENT.fetch_add(own, Ordering::Relaxed);
+    if let Some((ended, whole)) = ended
+        && ended.key.is_some()
+        // Code that was set without a compilation is that of another method.
+        && ended.key == Some(key()?)
+    {
+        SPENT.fetch_add(whole.saturating_sub(ended.within), Ordering::Relaxed);
     }
+    Ok(())
 }
 
 /// The costs so far.
@@ -84,4 +115,50 @@ pub(super) fn limit(most: f64) {
 /// Whether methods that are first compiled now have to wait for their spans.
 pub(super) fn are_too_dear() -> bool {
     spent() > LIMIT.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The process has one limit, and one sum.
+    #[test]
+    fn compilations_of_methods_with_spans_are_charged_once() {
+        const TIME: u64 = 3_000_000;
+        let [outer, inner, plain] = [1, 2, 3].map(|row| (7, MethodDef::from_row(row).unwrap()));
+        let work = || {
+            let until = thread_time() + TIME;
+            while thread_time() < until {}
+        };
+        let charged = |compile: &dyn Fn()| {
+            let before = spent();
+            compile();
+            ((spent() - before) as f64 / TIME as f64).round() as u64
+        };
+        let compile = |key, has_spans, within: &dyn Fn()| {
+            if has_spans {
+                // Two rules change it.
+                rewrite_key(key);
+                rewrite_key(key);
+            }
+            begin();
+            work();
+            within();
+            end_key(|| Ok(key)).unwrap();
+        };
+        limit(1e15);
+        assert_eq!(charged(&|| compile(plain, false, &|| {})), 0);
+        assert_eq!(charged(&|| compile(outer, true, &|| {})), 1);
+        let both = || compile(outer, true, &|| compile(inner, true, &|| {}));
+        assert_eq!(charged(&both), 2);
+        // Others within it are not charged.
+        let other = || compile(outer, true, &|| compile(plain, false, &work));
+        assert_eq!(charged(&other), 1);
+        // Code that is set without a compilation.
+        rewrite_key(inner);
+        assert_eq!(charged(&|| compile(plain, false, &work)), 0);
+        OWN.with_borrow(|own| assert!(own.begun.is_empty() && own.rewritten.is_none()));
+        forget();
+        assert!(!are_too_dear());
+    }
 }

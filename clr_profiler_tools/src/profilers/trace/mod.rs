@@ -31,7 +31,7 @@ use clr_profiler::rewrite::HelperAssembly;
 use crate::otlp::{self, Exporter};
 use crate::report::helper::NativeMethods;
 use crate::report::{Moment, Output, Report, Session, Settings, Tool, When, failures, masks};
-use crate::spans::{Spans, TraceFile};
+use crate::spans::{Spans, TraceFile, threads};
 
 use budget::Budget;
 use conventions::Conventions;
@@ -93,9 +93,10 @@ impl Profiler for MethodTracer {
         _status: Hresult,
         _is_safe_to_block: bool,
     ) -> Result<()> {
-        let facts = info.function_info(function)?;
-        compilations::end(facts.module, facts.token);
-        Ok(())
+        compilations::end(|| {
+            let facts = info.function_info(function)?;
+            Ok((facts.module, facts.token))
+        })
     }
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
@@ -134,14 +135,17 @@ impl Tool for MethodTracer {
         let contexts = contexts.filter(|_| http::is_on());
         let known = (exporter.is_some(), contexts.is_some());
         let conventions = Arc::new(Conventions::read(settings, known)?);
-        let mut instrumentation = Instrumentation::new().helper(&helper);
+        let mut instrumentation = Instrumentation::new().helper(&helper).select_late();
         // With rules, only the methods that are named have spans.
         if !(options.is_all && conventions.has_own()) {
             instrumentation = instrumentation.edit(options.patterns, {
                 let conventions = Arc::clone(&conventions);
                 move |body, cx| match conventions.has_span(cx)? {
                     true => Ok(()),
-                    false => methods::trace(body, cx, true, None),
+                    false => {
+                        compilations::rewrite(cx.module(), cx.token());
+                        methods::trace(body, cx, true, None)
+                    }
                 }
             });
             // Methods of rules have their spans from the first call on.
@@ -162,18 +166,18 @@ impl Tool for MethodTracer {
         }
         if !conventions.is_empty() {
             let rules = Arc::clone(&conventions);
-            instrumentation = instrumentation
-                .edit_where_present(conventions.patterns(), move |body, cx| rules.edit(body, cx));
+            instrumentation =
+                instrumentation.edit_where_present(conventions.patterns(), move |body, cx| {
+                    compilations::rewrite(cx.module(), cx.token());
+                    rules.edit(body, cx)
+                });
         }
         http::forget();
         let instrumentation = match contexts {
             Some(contexts) => http::follow(instrumentation, contexts),
             None => instrumentation,
         };
-        let instrumentation = context::follow(instrumentation, info)?.report(|outcome, _| {
-            if outcome.state == MethodState::Instrumented {
-                compilations::add(outcome.module, outcome.method);
-            }
+        let instrumentation = context::follow(instrumentation, info)?.report_problems(|outcome| {
             if let Some(problem) = &outcome.problem {
                 notes::add(About::Refused, &outcome.name, problem);
             }
@@ -272,11 +276,14 @@ fn note_problems(instrumentation: &Instrumentation) {
 fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> io::Result<()> {
     let run = move || {
         let (mut pause, mut passed, mut spans) = (OFTEN, Duration::ZERO, 0);
+        threads::take_here();
         while !SPANS.is_closed() {
-            thread::sleep(pause);
+            let began = Instant::now();
+            // A thread with many spans at once does not wait for the end of the pause.
+            thread::park_timeout(pause);
             let drained = budget::charged(|| SPANS.drain());
             spans += drained;
-            passed += pause;
+            passed += began.elapsed();
             // A program that waits is not woken up for nothing.
             pause = match drained > FEW {
                 true => OFTEN,
