@@ -102,9 +102,7 @@ impl<'a> Bundle<'a> {
         let none = |offset| bytes.error(ErrorKind::NotABundle, offset);
         // Computed at run time: the compiler would otherwise put the mark itself into the program.
         let mark = std::hint::black_box(INVERTED_MARK).map(|byte| !byte);
-        let mark = executable
-            .windows(mark.len())
-            .position(|window| window == mark);
+        let mark = find_mark(executable, &mark);
         let place = mark.and_then(|mark| mark.checked_sub(8)).ok_or(none(0))?;
         match usize::try_from(bytes.u64(place)?) {
             Ok(manifest) if manifest != 0 => Self::parse(bytes, manifest),
@@ -180,6 +178,26 @@ impl<'a> Bundle<'a> {
     }
 }
 
+/// The offset of the mark. Looks at few of the bytes of a large program: where a window does not end as the mark does, the next one
+/// that could match is often a whole mark later (Horspool).
+fn find_mark(executable: &[u8], mark: &[u8; 32]) -> Option<usize> {
+    let mut skips = [mark.len(); 256];
+    for (skip, byte) in (1..mark.len()).rev().zip(mark) {
+        if let Some(of_byte) = skips.get_mut(usize::from(*byte)) {
+            *of_byte = skip;
+        }
+    }
+    let mut at = 0;
+    loop {
+        let window = executable.get(at..)?.first_chunk::<32>()?;
+        if window == mark {
+            return Some(at);
+        }
+        let [.., last] = window;
+        at += skips.get(usize::from(*last)).copied().unwrap_or(1);
+    }
+}
+
 /// Reads the manifest.
 #[derive(Clone, Copy)]
 struct Cursor<'a> {
@@ -240,5 +258,33 @@ impl<'a> Cursor<'a> {
             stored,
             is_compressed,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_is_found_at_each_offset_and_behind_parts_of_itself() {
+        let mark = INVERTED_MARK.map(|byte| !byte);
+        for offset in 0..100 {
+            for part in 0..mark.len() {
+                let mut bytes = vec![mark[31]; offset];
+                bytes.extend(&mark[part..]);
+                bytes.extend(&mark[..part]);
+                let expected = match part {
+                    0 => offset,
+                    _ => {
+                        bytes.extend(mark);
+                        offset + mark.len()
+                    }
+                };
+                assert_eq!(find_mark(&bytes, &mark), Some(expected), "{offset} {part}");
+                bytes.pop();
+                assert_eq!(find_mark(&bytes, &mark), None, "{offset} {part}");
+            }
+        }
+        assert_eq!(find_mark(&mark[..31], &mark), None);
     }
 }
