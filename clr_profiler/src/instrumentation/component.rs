@@ -61,6 +61,12 @@ impl Component for Instrumentation {
                 return Err(Error::rule("Instrumentation::at_module_load", conflict));
             }
         }
+        if self.description.adds_no_tokens && self.description.helpers().next().is_some() {
+            return Err(Error::rule(
+                "Instrumentation::without_new_tokens",
+                "a helper needs references to it",
+            ));
+        }
         if self.description.deferral.is_some() {
             let has_load = self.description.at_load.is_some();
             let has_load = has_load.then_some("bodies that are set at load cannot wait");

@@ -415,6 +415,16 @@ impl Instrumentation {
         self
     }
 
+    /// Promises that no edit needs a token which its module lacks: modules are not opened for writing.
+    ///
+    /// For edits that insert stores to memory or arithmetic, or refer only to what their modules refer to. An open module takes more
+    /// memory, and the runtime and rewriting are slower with it. An edit that needs such a token nevertheless fails, and its method
+    /// keeps its body. Attaching fails with a [helper](Self::helper), to which modules have no references.
+    pub fn without_new_tokens(mut self) -> Self {
+        self.description.adds_no_tokens = true;
+        self
+    }
+
     /// Leaves methods alone that are compiled while `is_deferred` returns true, until they are compiled again.
     ///
     /// A change costs the more the more methods run once: each takes some time, and longer code takes longer to compile. This is for

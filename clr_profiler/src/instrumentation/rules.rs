@@ -40,6 +40,8 @@ pub(super) struct Description {
     pub(super) is_switchable: bool,
     /// The number of selected methods of a module up to which their bodies are set when it is loaded.
     pub(super) at_load: Option<usize>,
+    /// Whether modules stay closed to writing.
+    pub(super) adds_no_tokens: bool,
     /// Whether methods wait that are first compiled now, and are selected by rules that allow it alone.
     pub(super) deferral: Option<Arc<Deferral>>,
     /// Whether patterns without an assembly reach those of .NET.
@@ -385,6 +387,9 @@ impl Description {
         body: &mut MethodBody,
         cx: &mut RewriteContext<'_>,
     ) -> Result<()> {
+        if self.adds_no_tokens {
+            cx.refuse_new_tokens();
+        }
         let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
         // Groups do so themselves where they insert calls.
         if rules

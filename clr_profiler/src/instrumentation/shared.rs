@@ -249,7 +249,7 @@ impl Shared {
             });
             return Ok(Vec::new());
         }
-        if !is_loaded && !is_dynamic {
+        if !is_loaded && !is_dynamic && !description.adds_no_tokens {
             // Whoever writes to it gets the error.
             let _ = info::prepare(&self.info, module);
         }

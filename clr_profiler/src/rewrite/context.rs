@@ -223,6 +223,11 @@ pub struct RewriteContext<'a> {
 }
 
 impl<'a> RewriteContext<'a> {
+    /// Refuses edits that need tokens which the module lacks.
+    pub(crate) fn refuse_new_tokens(&self) {
+        self.module_metadata.close();
+    }
+
     /// The runtime.
     #[must_use]
     pub fn info(&self) -> &'a ProfilerInfo {

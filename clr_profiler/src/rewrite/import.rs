@@ -178,6 +178,7 @@ impl ModuleNames<'_, '_> {
     /// Lets the module refer to an assembly by its full identity.
     pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
         let (info, module) = (self.module_metadata.info(), self.module_metadata.module());
+        let is_open = self.module_metadata.check_open();
         let name = &assembly.name;
         let assemblies = self.assemblies()?;
         if assemblies.is_own(name) {
@@ -199,6 +200,7 @@ impl ModuleNames<'_, '_> {
             )));
         }
         assemblies.may_refer_to(name)?;
+        is_open?;
         let writer = info.module_metadata_for_writing(module)?;
         let token = writer.define_assembly_ref(&identity::of(assembly))?;
         assemblies.references.push((name.clone(), token.into()));

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::CorProfilerInfo;
 use crate::metadata::own;
@@ -24,6 +24,8 @@ pub(super) struct ModuleMetadata<'info> {
     read: Metadata<'info>,
     write: OnceCell<MetadataWriter<'info>>,
     changed: Cell<bool>,
+    /// Whether nothing may be added.
+    is_closed: Cell<bool>,
     is_core_library: OnceCell<bool>,
 }
 
@@ -55,6 +57,7 @@ impl<'info> ModuleMetadata<'info> {
             read,
             write: OnceCell::new(),
             changed: Cell::new(false),
+            is_closed: Cell::new(false),
             is_core_library: OnceCell::new(),
         }
     }
@@ -77,8 +80,24 @@ impl<'info> ModuleMetadata<'info> {
         self.write.get().map_or(&self.read, |writer| writer)
     }
 
+    /// Refuses additions from now on.
+    pub(super) fn close(&self) {
+        self.is_closed.set(true);
+    }
+
+    /// Whether additions are not refused.
+    pub(super) fn check_open(&self) -> Result<()> {
+        match self.is_closed.get() {
+            true => Err(Error::other(
+                "the module lacks it, and Instrumentation::without_new_tokens promised that none would be added",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// The writer for additions. The caller holds the lock of the module.
     pub(super) fn writer(&self) -> Result<&MetadataWriter<'info>> {
+        self.check_open()?;
         self.changed.set(true);
         if let Some(writer) = self.write.get() {
             return Ok(writer);

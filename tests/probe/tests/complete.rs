@@ -59,6 +59,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::report_problems",
     "Instrumentation::at_module_load",
     "Instrumentation::at_module_load_up_to",
+    "Instrumentation::without_new_tokens",
     "Instrumentation::defer",
     "Instrumentation::switchable",
     "Instrumentation::uses",

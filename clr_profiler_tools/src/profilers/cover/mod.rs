@@ -156,6 +156,7 @@ impl Tool for CoverageRecorder {
         let of_compiler = generated(&patterns).map_err(Error::other)?;
         let instrumentation = Instrumentation::new()
             .at_module_load_up_to(at_load)
+            .without_new_tokens()
             .choose({
                 let modules = Arc::clone(&modules);
                 move |info, module, selected| modules.choose(info, module, selected)

@@ -182,6 +182,16 @@ impl Instruments {
         if how.ends_with("at first use") {
             instrumentation = instrumentation.at_module_load_up_to(1);
         }
+        if how.starts_with("without new tokens") {
+            instrumentation = instrumentation
+                .without_new_tokens()
+                .edit("Switched!**.Small", |body, _| {
+                    let missing = ("[corelib]System.Runtime.GCSettings", "get_IsServerGC", "bool ()");
+                    let missing = MethodSymbol::new(missing.0, missing.1, missing.2);
+                    body.prologue(Fragment::new().call(&missing).pop())?;
+                    Ok(())
+                });
+        }
         if matches!(how, "deferred" | "late, deferred") {
             instrumentation = instrumentation.defer(|| IS_DEFERRED.load(Ordering::SeqCst));
         }

@@ -383,6 +383,22 @@ fn a_method_that_cannot_be_changed_keeps_its_il_and_says_why() {
 }
 
 #[test]
+fn an_edit_that_needs_a_new_token_is_refused_where_none_were_promised() {
+    for how in ["without new tokens", "without new tokens at load"] {
+        switched(how, "1").on_each_runtime(|_, profiled| {
+            let log = &profiled.log;
+            // Both rules of `Small` failed with it.
+            let on = ON.replace("1041 1051", "1041 51");
+            assert_eq!(lines(profiled)[0], format!("at first: {on}"), "{log}");
+            let failed: Vec<_> = with(log, "failed        ").into_iter().collect();
+            assert_eq!(failed, ["Switched!Switched.Program.Small()"], "{log}");
+            let reason = "get_IsServerGC(): the module lacks it";
+            assert!(log.contains(reason), "{log}");
+        });
+    }
+}
+
+#[test]
 fn methods_that_could_not_be_changed_are_a_failure_at_the_end() {
     switched("fails, and reports nothing", "1").on_each_runtime(|_, profiled| {
         let log = &profiled.log;
