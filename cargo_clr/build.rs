@@ -113,7 +113,7 @@ fn package(own: &Path, version: &str, folder: &Path) -> String {
          [dependencies]\nclr_profiler = \"={version}\"\n\
          clr_profiler_tools = {{ version = \"={version}\", features = [\"profilers\"] }}\n\n\
          [workspace]\n\n[profile.dev]\ndebug = false\nopt-level = 1\nincremental = false\n\n\
-         [profile.release]\nstrip = \"debuginfo\"\n\n",
+         [profile.release]\ncodegen-units = 1\nlto = \"fat\"\nstrip = \"debuginfo\"\n\n",
     );
     let Some(above) = own.parent() else {
         return text;
