@@ -37,7 +37,7 @@ mod waits;
 
 pub use clr_profiler_test::{Finished, Pinned, Running, Runtime};
 pub use example::{Example, Folder};
-pub use programs::{GENERATOR, configure_generator, fetched};
+pub use programs::{GENERATOR, VALIDATOR, configure_generator, fetched, write_log, write_proteins};
 pub use runtimes::{compiles_twice, matrix, runtimes, runtimes_where, ways};
 pub use sample::{Sample, seed, seed_of};
 pub use scenario::{Scenario, Started, clsid, full_path, has_line, name_of, profilee};

@@ -42,6 +42,75 @@ pub const GENERATOR: Pinned = Pinned {
     }],
 };
 
+/// Validates logs of static analysers: a single-file application on .NET 8, with PDBs next to it.
+pub const VALIDATOR: Pinned = Pinned {
+    name: "the validator Sarif.Multitool",
+    version: "8.0.30",
+    index: Index::Npm,
+    package: "@microsoft/sarif-multitool-linux",
+    package_version: "5.7.0",
+    licence: "MIT",
+    archives: &[Archive {
+        platform: Platform::LinuxX64,
+        tag: "linux-x64",
+        file: "microsoft-sarif-multitool-linux-5.7.0.tgz",
+        sha256: "27d8e3e96dde578a23b7c45035b8d741fece5731e2700aa068015b8c44d1514e",
+        size: 43_615_539,
+        executable: "package/Sarif.Multitool",
+    }],
+};
+
+/// Writes the input of the [validator](VALIDATOR): a log with so many results.
+///
+/// # Panics
+///
+/// If the folder cannot be written.
+pub fn write_log(folder: &Folder, results: usize) -> PathBuf {
+    let results = (1..=results).map(|line| {
+        let place = format!(
+            r#"{{"physicalLocation":{{"artifactLocation":{{"uri":"Shop.cs"}},"region":{{"startLine":{line}}}}}}}"#
+        );
+        format!(
+            r#"{{"ruleId":"R{}","message":{{"text":"Result number {line}."}},"locations":[{place}]}}"#,
+            line % 20,
+        )
+    });
+    let results: Vec<String> = results.collect();
+    let log = format!(
+        r#"{{"version":"2.1.0","runs":[{{"tool":{{"driver":{{"name":"Tool"}}}},"results":[{}]}}]}}"#,
+        results.join(",")
+    );
+    let path = folder.path("log.sarif");
+    fs::write(&path, log).expect("the folder can be written");
+    path
+}
+
+/// Writes made-up proteins, for the program in which .NET 10 comes.
+///
+/// # Panics
+///
+/// If the folder cannot be written.
+pub fn write_proteins(folder: &Folder, count: usize) -> PathBuf {
+    let acids = b"ACDEFGHIKLMNPQRSTVWY";
+    // Numbers that look random and are the same in each run.
+    let mut random: u64 = 7;
+    let mut acid = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005);
+        random = random.wrapping_add(1);
+        char::from(acids[(random >> 33) as usize % acids.len()])
+    };
+    let mut text = String::new();
+    for number in 0..count {
+        text +=
+            &format!(">sp|P{number:05}|P{number}_HUMAN Protein {number} OS=Homo sapiens OX=9606\n");
+        text.extend((0..300).map(|_| acid()));
+        text += "\n";
+    }
+    let path = folder.path("proteins.fasta");
+    fs::write(&path, text).expect("the folder can be written");
+    path
+}
+
 const CONFIGURATION: &str = r#"{
     "output-folder": ".", "namespace": "Shop", "library-name": "Shop", "shared-source-folders": [],
     "unreferenced-types-handling": "keepAll"

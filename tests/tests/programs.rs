@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clr_profiler_tests::{Example, Finished, Folder, Runtime, matrix, profilee};
+use clr_profiler_tests::{Example, Finished, Folder, Runtime, matrix, profilee, write_proteins};
 use examples_support::{Pinned, runtime};
 
 /// A third-party program, at work.
@@ -43,8 +43,7 @@ impl Program {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         match self {
             Proteins => {
-                let file = folder.path("proteins.fasta");
-                fs::write(&file, proteins()).unwrap();
+                let file = write_proteins(folder, 200);
                 let line = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
                 let input = format!("{}\n", file.display());
                 (application.unwrap(), words(line), input)
@@ -81,20 +80,6 @@ impl Program {
             Compiles => "Microsoft.CodeAnalysis.CSharp.Binder.",
         }
     }
-}
-
-/// Some made-up proteins.
-fn proteins() -> String {
-    let acids = b"ACDEFGHIKLMNPQRSTVWY";
-    let mut random = Random(7);
-    let mut text = String::new();
-    for number in 0..200 {
-        text +=
-            &format!(">sp|P{number:05}|P{number}_HUMAN Protein {number} OS=Homo sapiens OX=9606\n");
-        text.extend((0..300).map(|_| char::from(acids[random.below(acids.len())])));
-        text += "\n";
-    }
-    text
 }
 
 /// Numbers that look random and are the same in each run.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clr_profiler_tools::coverage::{Contexts, ContextsState, Coverage, Hits, ModuleFiles};
+use clr_profiler_tools::coverage::{AssemblyReader, Contexts, ContextsState, Coverage, Hits};
 
 use crate::outcome::{self, Result};
 
@@ -53,9 +53,16 @@ pub(super) fn read(folder: &Path) -> Result<(Coverage, Vec<String>)> {
         modules.entry(hits.path.clone()).or_default().push(hits);
     }
     let mut coverage = Coverage::default();
+    let mut reader = AssemblyReader::default();
     for (path, of_processes) in modules {
         let mut refused = 0;
-        for problem in add(&mut coverage, &path, &of_processes, &mut refused) {
+        for problem in add(
+            &mut coverage,
+            &mut reader,
+            &path,
+            &of_processes,
+            &mut refused,
+        ) {
             problems.push(format!("`{}`: {problem}", path.display()));
         }
         if refused > 0 {
@@ -77,11 +84,12 @@ fn numbers(path: &Path) -> (String, u32) {
 
 fn add(
     coverage: &mut Coverage,
+    reader: &mut AssemblyReader,
     path: &Path,
     of_processes: &[Hits],
     refused: &mut usize,
 ) -> Vec<String> {
-    let files = match ModuleFiles::read(path) {
+    let files = match reader.read(path) {
         Ok(files) => files,
         Err(error) => return vec![format!("it is gone: {error}")],
     };

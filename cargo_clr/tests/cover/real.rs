@@ -1,4 +1,4 @@
-//! A program of other people that has a PDB: a generator of C# code.
+//! Programs of other people that have PDBs: a generator of C# code, and a single-file application.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 use clr_profiler_tests::{
-    Folder, GENERATOR, Runtime, configure_generator, fetched, runtimes_where,
+    Folder, GENERATOR, Runtime, VALIDATOR, configure_generator, fetched, runtimes_where, write_log,
 };
 use serde_json::Value;
 
-use crate::command::{clr_on, stderr, text};
+use crate::command::{clr, clr_on, stderr, text};
 
 /// The files that the generator has written to a folder, by their names.
 fn generated(folder: &Path) -> BTreeMap<String, String> {
@@ -112,4 +112,44 @@ fn a_generator_of_others_is_covered_and_writes_the_same() {
     let share = hit as f64 / found as f64;
     println!("{hit} of {found} lines");
     assert!((0.15..0.25).contains(&share), "{share}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_single_file_application_is_covered_by_the_pdbs_next_to_it() {
+    let Some(validator) = fetched(&VALIDATOR) else {
+        return;
+    };
+    let folder = Folder::new();
+    let log = write_log(&folder, 3);
+    let lcov = folder.path("cover.lcov");
+    let run = |mut command: Command| {
+        command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+        let output = command.arg("validate").arg(&log).output().unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        (String::from_utf8(output.stdout).unwrap(), told)
+    };
+    let (plain, _) = run(Command::new(&validator));
+    let mut command = clr(&["cover", "-o", lcov.to_str().unwrap(), "--"]);
+    command.arg(&validator);
+    let (covered, told) = run(command);
+    assert_eq!(covered, plain, "{told}");
+    assert!(plain.contains("SARIF2005"), "{plain}");
+
+    // The rule has found its fault, another one none of its own.
+    let lcov = text(&folder, "cover.lcov");
+    let lines = |file: &str| {
+        let mut records = lcov.split_terminator("end_of_record\n");
+        let record = records.find(|record| record.contains(file)).expect(file);
+        let hit = record.lines().filter(|line| {
+            let hits = line.strip_prefix("DA:");
+            hits.is_some_and(|line| !line.ends_with(",0"))
+        });
+        (hit.count(), record.contains("DA:"))
+    };
+    let (found, _) = lines("SARIF2005.ProvideToolProperties.cs");
+    let (merges, has_lines) = lines("MergeCommand.cs");
+    assert!(found > 20, "{found}");
+    assert!(merges == 0 && has_lines, "{merges}");
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod adding;
+mod bundled;
 mod classes;
 mod code;
 mod contexts;
@@ -40,6 +41,9 @@ pub mod report;
 mod sources;
 mod totals;
 
+pub use bundled::AssemblyReader;
+#[cfg(feature = "profilers")]
+pub(crate) use bundled::{path_in as path_in_bundle, read_in as read_in_bundle};
 #[cfg(feature = "profilers")]
 pub(crate) use code::Code;
 pub use contexts::{ContextHits, Contexts, ContextsState};

@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use clr_metadata::pdb::{Pdb, PdbFile, SequencePoint};
+use clr_metadata::pdb::{FindError, Pdb, PdbFile, SequencePoint};
 use clr_metadata::rows::ModuleRow;
 use clr_metadata::token::{MethodDef, Token, TypeDef, TypeToken};
-use clr_metadata::{Assembly, Error, Metadata};
+use clr_metadata::{Assembly, Error, ImageLayout, Metadata};
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeNames;
 
+use super::bundled::AssemblyReader;
 use super::classes::Classes;
 use super::code::Code;
 use super::map::MethodMap;
@@ -52,28 +53,34 @@ impl Facts {
 }
 
 impl ModuleFiles {
-    /// Reads an assembly, and the PDB that is embedded in it or next to it.
+    /// Reads an assembly with its PDB, as [`AssemblyReader::read`] does.
     ///
     /// # Errors
     ///
     /// If the assembly cannot be read, in words. Without a PDB there is none.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let in_words = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-        let bytes = fs::read(path).map_err(|error| in_words(&error))?;
-        let assembly = Assembly::parse(&bytes).map_err(|error| in_words(&error))?;
-        let pdb = PdbFile::find_for(&assembly.image, path).map_err(|error| error.to_string());
-        let facts = OnceLock::new();
-        Ok(Self { bytes, pdb, facts })
+        AssemblyReader::default().read(path)
     }
 
-    /// The simple name of the assembly.
-    ///
-    /// # Errors
-    ///
-    /// If it has no manifest.
-    pub fn name(&self) -> clr_metadata::Result<&str> {
-        let assembly = Assembly::parse(&self.bytes)?;
-        assembly.metadata.manifest().map(|of| of.name)
+    /// Reads an assembly in a file of its own. `None` if it needs a PDB and has none: it is not read as a whole then.
+    pub(crate) fn read_if(path: &Path, needs_pdb: bool) -> Result<Option<Self>, String> {
+        let in_words = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
+        let file = File::open(path).map_err(|error| in_words(&error))?;
+        let pdb = PdbFile::find_in(&file, ImageLayout::File, path);
+        if needs_pdb && pdb.is_err() {
+            return Ok(None);
+        }
+        let bytes = fs::read(path).map_err(|error| in_words(&error))?;
+        Assembly::parse(&bytes).map_err(|error| in_words(&error))?;
+        Ok(Some(Self::of(bytes, pdb)))
+    }
+
+    pub(super) fn of(bytes: Vec<u8>, pdb: Result<PdbFile, FindError>) -> Self {
+        Self {
+            bytes,
+            pdb: pdb.map_err(|error| error.to_string()),
+            facts: OnceLock::new(),
+        }
     }
 
     /// Why there is no PDB.

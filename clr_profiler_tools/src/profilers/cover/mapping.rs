@@ -74,6 +74,40 @@ impl Mapping {
     }
 }
 
+/// The bytes of the program's own file. They take no memory of their own where the system maps them.
+#[cfg(target_os = "linux")]
+pub(super) fn running_program() -> io::Result<&'static [u8]> {
+    use std::os::fd::AsRawFd;
+
+    let file = File::open("/proc/self/exe")?;
+    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    // SAFETY: the system chooses a range that nothing else uses, and the descriptor is open.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ,
+            libc::MAP_PRIVATE,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    match address {
+        libc::MAP_FAILED => Err(io::Error::last_os_error()),
+        // SAFETY: the range has `length` bytes that can be read, and is never unmapped. Nobody can write to the file or truncate it
+        // while the system executes it (ETXTBSY).
+        address => Ok(unsafe { std::slice::from_raw_parts(address.cast(), length) }),
+    }
+}
+
+/// The bytes of the program's own file.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn running_program() -> io::Result<&'static [u8]> {
+    let bytes = fs::read(std::env::current_exe()?)?;
+    // Once for a process.
+    Ok(bytes.leak())
+}
+
 /// Maps a file of this length, whose blocks all exist: a store to one that is missing would end the program when the disk is
 /// full.
 #[cfg(target_os = "linux")]

@@ -1,10 +1,12 @@
 //! The covered modules of the program.
 
 use std::collections::{HashMap, HashSet};
+use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use clr_metadata::Bundle;
 use clr_metadata::token::MethodDef;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
@@ -13,10 +15,13 @@ use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
 
-use crate::coverage::{Code, ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind};
+use crate::coverage::{
+    Code, ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind, path_in_bundle,
+    read_in_bundle,
+};
 use crate::report::{Session, Settings, lock};
 
-use super::mapping::Mapping;
+use super::mapping::{Mapping, running_program};
 use super::vanish::{Vanishing, take_out};
 
 /// How many names of files are tried: those of an ended process with the same number may be there.
@@ -183,33 +188,26 @@ impl Modules {
         path: &Path,
         selected: &[MethodDef],
     ) -> Result<Vec<MethodDef>, String> {
-        let is_named = |name: &str| {
-            let patterns = self.patterns.as_ref();
-            patterns.is_some_and(|patterns| patterns.names_assembly(name))
+        let facts = info.module_info(id).map_err(|error| error.to_string())?;
+        let name = facts.assembly.and_then(|of| info.assembly_info(of).ok());
+        let name = name.map(|of| of.name).unwrap_or_default();
+        let patterns = self.patterns.as_ref();
+        let is_named = patterns.is_some_and(|patterns| patterns.names_assembly(&name));
+        let (path, files) = match read(path, !is_named) {
+            Ok(Some(read)) => read,
+            // Without a PDB, or from memory, of which nothing is known.
+            Ok(None) => return Ok(Vec::new()),
+            Err(_) if !is_named => return Ok(Vec::new()),
+            Err(error) => return Err(error),
         };
-        let files = match ModuleFiles::read(path) {
-            Ok(files) => files,
-            // Of an assembly from memory nothing is known.
-            Err(error) => {
-                let name = path.file_stem().unwrap_or_default();
-                return match is_named(&name.to_string_lossy()) {
-                    true => Err(error),
-                    false => Ok(Vec::new()),
-                };
-            }
-        };
-        let words = |error: clr_metadata::Error| error.to_string();
-        match files.without_pdb() {
-            Some(_) if !is_named(files.name().map_err(words)?) => return Ok(Vec::new()),
-            Some(reason) => {
-                let path = path.display();
-                Session::say(
-                    &self.settings,
-                    format_args!("`{path}` is covered by IL blocks instead of lines: {reason}"),
-                );
-            }
-            None => {}
+        if let Some(reason) = files.without_pdb() {
+            let path = path.display();
+            Session::say(
+                &self.settings,
+                format_args!("`{path}` is covered by IL blocks instead of lines: {reason}"),
+            );
         }
+        let words = |error: clr_metadata::Error| error.to_string();
         let module = files.module().map_err(words)?;
         let mvid = module.mvid().map_err(words)?;
         let loaded = info.module_metadata(id);
@@ -238,7 +236,7 @@ impl Modules {
             kind: self.kind,
             mvid,
             process: std::process::id(),
-            path: path.to_owned(),
+            path,
             methods: chosen.clone(),
             capacity,
         };
@@ -394,6 +392,32 @@ impl Modules {
         let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
         modules.remove(&module);
     }
+}
+
+/// The files of a module, and the path by which they are found again: that of the module, or one below the single-file application
+/// that runs. `None` if it needs a PDB and has none.
+fn read(path: &Path, needs_pdb: bool) -> Result<Option<(PathBuf, ModuleFiles)>, String> {
+    let found = ModuleFiles::read_if(path, needs_pdb).map(|files| Some((path.to_owned(), files?)));
+    found.or_else(|error| read_bundled(path, needs_pdb).unwrap_or(Err(error)))
+}
+
+type Bundled = Result<Option<(PathBuf, ModuleFiles)>, String>;
+
+fn read_bundled(path: &Path, needs_pdb: bool) -> Option<Bundled> {
+    let (application, bundle) = application()?;
+    let inner = path_in_bundle(bundle, path.file_name()?.to_str()?)?;
+    let files = read_in_bundle(application, bundle, inner, needs_pdb)?;
+    Some(files.map(|files| Some((application.join(inner), files?))))
+}
+
+/// The single-file application that runs; `None` if it is none.
+fn application() -> Option<&'static (PathBuf, Bundle<'static>)> {
+    static APPLICATION: OnceLock<Option<(PathBuf, Bundle<'static>)>> = OnceLock::new();
+    let found = APPLICATION.get_or_init(|| {
+        let bytes = running_program().ok()?;
+        Some((env::current_exe().ok()?, Bundle::find(bytes).ok()?))
+    });
+    found.as_ref()
 }
 
 /// The code of a probe: a store of one byte, without a call or a lock.
