@@ -2,13 +2,13 @@
 //! which reports are written.
 //!
 //! ```sh
-//! cargo bench -p cargo-clr --bench cover            # 5 runs of each
-//! cargo bench -p cargo-clr --bench cover -- 11
+//! cargo bench -p cargo-clr --bench cover                # 5 runs of each
+//! cargo bench -p cargo-clr --bench cover -- 11 Roslyn   # a part
 //! ```
 //!
 //! A program that computes runs in six ways: without coverage, with hits, with hits whose probes stay, with counts, and with and
-//! without hits where code is compiled once. Two programs of others are a generator of C# code with a PDB, and the C# compiler without
-//! one. The ways alternate. The least of their runs counts, because other programs make runs longer, never shorter.
+//! without hits where code is compiled once. The least of its runs counts, because other programs make runs longer, never shorter.
+//! Programs of others follow, with the medians of their runs. Runs with and without coverage alternate.
 
 use std::process::ExitCode;
 
@@ -20,19 +20,26 @@ mod command;
 #[path = "../../tests/compiled.rs"]
 mod compiled;
 #[cfg(target_os = "linux")]
-mod measure;
+mod computing;
+#[cfg(target_os = "linux")]
+mod programs;
 #[cfg(target_os = "linux")]
 mod reports;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    let runs = std::env::args()
-        .skip(1)
-        .find_map(|argument| argument.parse().ok());
-    let runs = runs.unwrap_or(5);
-    measure::computing(runs);
-    measure::programs_of_others(runs);
-    reports::thousand_files();
+    let arguments = std::env::args().skip(1);
+    let mut arguments = arguments.filter(|word| word != "--bench").peekable();
+    let runs = arguments.next_if(|word| word.parse::<usize>().is_ok());
+    let runs = runs.and_then(|runs| runs.parse().ok()).unwrap_or(5);
+    let part = arguments.next().unwrap_or_default();
+    if "computing".contains(&part) {
+        computing::measure(runs);
+    }
+    programs::measure(runs, &part);
+    if "reports".contains(&part) {
+        reports::thousand_files();
+    }
     ExitCode::SUCCESS
 }
 

