@@ -159,7 +159,7 @@ impl HeapGraph {
         self.pause
     }
 
-    /// Frees the references, for the memory of an analysis that has taken what it needs of them: as if no object had any. Roots and
+    /// Frees the references, for the memory of an analysis that needs them no more: as if no object had any. Roots and
     /// texts remain.
     pub fn clear_references(&mut self) {
         self.first = Chunks::default();

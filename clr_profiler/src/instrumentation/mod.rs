@@ -417,7 +417,7 @@ impl Instrumentation {
 
     /// Promises that no edit needs a token which its module lacks: modules are not opened for writing.
     ///
-    /// For edits that insert stores to memory or arithmetic, or refer only to what their modules refer to. An open module takes more
+    /// For edits that insert stores to memory or arithmetic, or use the references of their modules. An open module takes more
     /// memory, and the runtime and rewriting are slower with it. An edit that needs such a token nevertheless fails, and its method
     /// keeps its body. Attaching fails with a [helper](Self::helper), to which modules have no references.
     pub fn without_new_tokens(mut self) -> Self {

@@ -16,7 +16,7 @@ pub struct AssemblyReader {
 }
 
 impl AssemblyReader {
-    /// Reads an assembly, and the PDB that is embedded in it or next to it. The path may go on below that of a single-file
+    /// Reads an assembly, and the PDB that is embedded in it or next to it. The path may be one below that of a single-file
     /// application: `shop/Shop.dll` of `shop`. The PDB can be in there, too, or next to the application.
     ///
     /// # Errors

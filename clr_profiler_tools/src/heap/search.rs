@@ -58,7 +58,7 @@ impl Search {
         }
     }
 
-    /// Takes what the following steps need of the references.
+    /// The references, as the following steps need them.
     pub(super) fn references(self, graph: &impl ObjectGraph) -> References {
         let Self { numbers, parents } = self;
         let mut semidominators = parents.clone();
@@ -128,7 +128,7 @@ fn each(graph: &impl ObjectGraph, numbers: &[u32], mut visit: impl FnMut(u32, u3
     }
 }
 
-/// What a search has found. Takes 12 bytes an object, and 8 for each of the references below.
+/// The outcome of a search. Takes 12 bytes an object, and 8 for each of the references below.
 pub(super) struct References {
     numbers: Vec<u32>,
     parents: Vec<u32>,
