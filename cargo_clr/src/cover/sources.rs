@@ -37,7 +37,7 @@ pub(super) fn missing(coverage: &Coverage) -> Option<String> {
     let (number, all) = (1 + missing.count(), coverage.files.len());
     Some(format!(
         "the sources of {number} of {all} files are not at the paths of the PDBs, such as `{first}`: reports have the lines without \
-         them"
+         them, and `genhtml` needs `--ignore-errors source`"
     ))
 }
 

@@ -415,11 +415,11 @@ impl Instrumentation {
         self
     }
 
-    /// Promises that no edit needs a token which its module lacks: modules are not opened for writing.
+    /// Promises that no edit needs a new token: modules are not opened for writing.
     ///
-    /// For edits that insert stores to memory or arithmetic, or use the references of their modules. An open module takes more
-    /// memory, and the runtime and rewriting are slower with it. An edit that needs such a token nevertheless fails, and its method
-    /// keeps its body. Attaching fails with a [helper](Self::helper), to which modules have no references.
+    /// For edits that insert stores to memory, arithmetic, or calls by references that their modules have. Locals, strings, generic
+    /// instances and signatures for `calli` are new tokens. An open module takes more memory, and the runtime and rewriting are
+    /// slower with it. An edit that needs such a token nevertheless fails, and its method keeps its body. Attaching fails with a [helper](Self::helper), to which modules have no references.
     pub fn without_new_tokens(mut self) -> Self {
         self.description.adds_no_tokens = true;
         self

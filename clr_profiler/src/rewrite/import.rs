@@ -178,6 +178,7 @@ impl ModuleNames<'_, '_> {
     /// Lets the module refer to an assembly by its full identity.
     pub(super) fn refer_to(&mut self, assembly: &AssemblyProps) -> Result<()> {
         let (info, module) = (self.module_metadata.info(), self.module_metadata.module());
+        // Before the assemblies are borrowed; a reference that exists needs no new token.
         let is_open = self.module_metadata.check_open();
         let name = &assembly.name;
         let assemblies = self.assemblies()?;

@@ -89,7 +89,7 @@ impl<'info> ModuleMetadata<'info> {
     pub(super) fn check_open(&self) -> Result<()> {
         match self.is_closed.get() {
             true => Err(Error::other(
-                "the module lacks it, and Instrumentation::without_new_tokens promised that none would be added",
+                "it needs a new token, and Instrumentation::without_new_tokens has promised that there are none",
             )),
             false => Ok(()),
         }

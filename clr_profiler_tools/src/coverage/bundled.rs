@@ -74,6 +74,7 @@ fn read_file(
     file: &BundledFile<'_>,
     needs_pdb: bool,
 ) -> clr_metadata::Result<Option<ModuleFiles>> {
+    // Of a compressed file the headers cannot be read alone.
     let bytes = file.contents()?;
     let wanted = WantedPdb::read(&*bytes, ImageLayout::File)?;
     let name = wanted.file_name().unwrap_or_default();

@@ -37,6 +37,7 @@ const PLAIN: &[&str] = &[
     // They create arguments of `Setup::attach`.
     "HeapRecorder::new",
     "HeapRecorder::with_texts",
+    "HeapRecorder::without_places",
     // It reads a number.
     "HeapRecorder::walked",
     "Rejit::new",
@@ -60,6 +61,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::at_module_load",
     "Instrumentation::at_module_load_up_to",
     "Instrumentation::without_new_tokens",
+    "Instrumentation::select_late",
     "Instrumentation::defer",
     "Instrumentation::switchable",
     "Instrumentation::uses",

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use clr_metadata::Bundle;
+
 use crate::coverage::{GIVEN, HitsLayout, REFUSED, ROW};
 use crate::report::masks;
 
@@ -74,13 +76,13 @@ impl Mapping {
     }
 }
 
-/// The bytes of the program's own file. They take no memory of their own where the system maps them.
+/// The bundle in the program's own file, if it is a single-file application. It takes no memory of its own where the system maps it.
 #[cfg(target_os = "linux")]
-pub(super) fn running_program() -> io::Result<&'static [u8]> {
+pub(super) fn running_bundle() -> Option<Bundle<'static>> {
     use std::os::fd::AsRawFd;
 
-    let file = File::open("/proc/self/exe")?;
-    let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let file = File::open("/proc/self/exe").ok()?;
+    let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
     // SAFETY: the system chooses a range that nothing else uses, and the descriptor is open.
     let address = unsafe {
         libc::mmap(
@@ -92,20 +94,28 @@ pub(super) fn running_program() -> io::Result<&'static [u8]> {
             0,
         )
     };
-    match address {
-        libc::MAP_FAILED => Err(io::Error::last_os_error()),
-        // SAFETY: the range has `length` bytes that can be read, and is never unmapped. Nobody can write to the file or truncate it
-        // while the system executes it (ETXTBSY).
-        address => Ok(unsafe { std::slice::from_raw_parts(address.cast(), length) }),
+    if address == libc::MAP_FAILED {
+        return None;
     }
+    // SAFETY: the range has `length` bytes that can be read, and is unmapped only below, when nothing refers to it. The file is the
+    // program that runs, of which the system and the host of a single-file application have the same pages mapped: most file
+    // systems refuse to write to it or to truncate it (ETXTBSY), and where one does not, that ends the program without this, too.
+    let bytes: &'static [u8] = unsafe { std::slice::from_raw_parts(address.cast(), length) };
+    let bundle = Bundle::find(bytes).ok();
+    if bundle.is_none() {
+        // SAFETY: the range is that of above, and nothing has kept a part of it.
+        unsafe { libc::munmap(address, length) };
+    }
+    bundle
 }
 
-/// The bytes of the program's own file.
+/// The bundle in the program's own file, if it is a single-file application.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn running_program() -> io::Result<&'static [u8]> {
-    let bytes = fs::read(std::env::current_exe()?)?;
+pub(super) fn running_bundle() -> Option<Bundle<'static>> {
+    let bytes = fs::read(std::env::current_exe().ok()?).ok()?;
+    Bundle::find(&bytes).ok()?;
     // Once for a process.
-    Ok(bytes.leak())
+    Bundle::find(bytes.leak()).ok()
 }
 
 /// Maps a file of this length, whose blocks all exist: a store to one that is missing would end the program when the disk is

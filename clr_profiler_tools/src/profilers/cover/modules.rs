@@ -21,7 +21,7 @@ use crate::coverage::{
 };
 use crate::report::{Session, Settings, lock};
 
-use super::mapping::{Mapping, running_program};
+use super::mapping::{Mapping, running_bundle};
 use super::vanish::{Vanishing, take_out};
 
 /// How many names of files are tried: those of an ended process with the same number may be there.
@@ -413,10 +413,7 @@ fn read_bundled(path: &Path, needs_pdb: bool) -> Option<Bundled> {
 /// The single-file application that runs; `None` if it is none.
 fn application() -> Option<&'static (PathBuf, Bundle<'static>)> {
     static APPLICATION: OnceLock<Option<(PathBuf, Bundle<'static>)>> = OnceLock::new();
-    let found = APPLICATION.get_or_init(|| {
-        let bytes = running_program().ok()?;
-        Some((env::current_exe().ok()?, Bundle::find(bytes).ok()?))
-    });
+    let found = APPLICATION.get_or_init(|| Some((env::current_exe().ok()?, running_bundle()?)));
     found.as_ref()
 }
 

@@ -392,7 +392,7 @@ fn an_edit_that_needs_a_new_token_is_refused_where_none_were_promised() {
             assert_eq!(lines(profiled)[0], format!("at first: {on}"), "{log}");
             let failed: Vec<_> = with(log, "failed        ").into_iter().collect();
             assert_eq!(failed, ["Switched!Switched.Program.Small()"], "{log}");
-            let reason = "get_IsServerGC(): the module lacks it";
+            let reason = "get_IsServerGC(): it needs a new token";
             assert!(log.contains(reason), "{log}");
         });
     }
