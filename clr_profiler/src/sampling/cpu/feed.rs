@@ -397,7 +397,8 @@ mod tests {
             return;
         };
         let begun = clock::of_this_thread().unwrap();
-        let (mut scratch, mut words, mut weights, mut records) = (Vec::new(), 0, 0, 0);
+        let (mut scratch, mut words, mut weights) = (Vec::new(), 0, 0);
+        let (mut records, mut whole) = (0, 0);
         while clock::of_this_thread().unwrap() - begun < Duration::from_millis(200) {
             words += fed.read(&mut scratch, usize::MAX);
         }
@@ -407,13 +408,16 @@ mod tests {
         let (low, high) = bounds.unwrap();
         while let Some(record) = Record::take(&mut rest) {
             let sp = record.header(Header::Sp);
-            assert!((low..high).contains(&sp) && record.word(sp).is_some());
+            assert!((low..high).contains(&sp));
+            // The kernel copies no page that is not there.
+            whole += u64::from(record.word(sp).is_some());
             assert_ne!(record.header(Header::Ip), 0);
             weights += record.header(Header::Weight) as u64;
             records += 1;
         }
         assert!((180..=210).contains(&(weights + lost)), "{weights} {lost}");
-        assert!(records > 100, "{records}");
+        // On a busy machine a sample has the weight of several.
+        assert!(whole > 0 && whole * 2 > records, "{whole} of {records}");
         // A ring that fills wakes the reader.
         let waits = thread::spawn(move || alarm.wait());
         let end = clock::of_this_thread().unwrap() + Duration::from_millis(20);

@@ -7,7 +7,7 @@
 use std::hint;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 use std::thread;
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ impl Key {
 pub(super) struct Slot {
     /// Changes when the slot is taken and when it is given back.
     generation: AtomicU32,
-    /// Whether the handler is using the ring.
-    busy: AtomicBool,
+    /// The handlers that may be using the ring: that of the slot's thread, and those of late signals, whose keys do not fit.
+    busy: AtomicU32,
     ring: AtomicPtr<u64>,
     /// The words that were written, and those that were read, since the slot was taken.
     written: AtomicUsize,
@@ -82,7 +82,7 @@ impl Slot {
     const fn new() -> Self {
         Self {
             generation: AtomicU32::new(0),
-            busy: AtomicBool::new(false),
+            busy: AtomicU32::new(0),
             ring: AtomicPtr::new(ptr::null_mut()),
             written: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
@@ -125,7 +125,7 @@ impl Slot {
 
     /// Begins a sample with a ring that cannot be unmapped before [`Writer`] is dropped.
     pub(super) fn write(&'static self, key: Key) -> Option<Writer> {
-        self.busy.store(true, SeqCst);
+        self.busy.fetch_add(1, SeqCst);
         let ring = self.ring.load(SeqCst);
         let is_current = self.generation.load(SeqCst) & 0xFF_FFFF == key.generation();
         let writer = Writer {
@@ -209,7 +209,7 @@ impl Writer {
     /// Appends a word; a no-op without room.
     pub(super) fn push(&mut self, word: u64) {
         if self.room() > 0 {
-            // SAFETY: the index is below the length of the ring, which is mapped until `busy` is false. Nobody else
+            // SAFETY: the index is below the length of the ring, which is mapped until `busy` is 0. Nobody else
             // writes, and a reader reads this word only after `written` has passed it.
             unsafe { self.ring.add(self.at % RING).write(word) };
             self.at = self.at.wrapping_add(1);
@@ -236,7 +236,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.slot.busy.store(false, Release);
+        self.slot.busy.fetch_sub(1, SeqCst);
     }
 }
 
@@ -305,12 +305,12 @@ impl Taken {
 }
 
 impl Drop for Taken {
-    /// Unmaps the ring when the handler no longer uses it.
+    /// Unmaps the ring when no handler uses it any longer.
     fn drop(&mut self) {
         self.slot.generation.fetch_add(1, SeqCst);
         let ring = self.slot.ring.swap(ptr::null_mut(), SeqCst);
         let mut turns = 0_u32;
-        while self.slot.busy.load(SeqCst) {
+        while self.slot.busy.load(SeqCst) > 0 {
             turns += 1;
             match turns {
                 0..100 => hint::spin_loop(),
@@ -341,6 +341,8 @@ fn map() -> Option<*mut u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     fn write(taken: &Taken, words: &[u64]) -> bool {
@@ -391,6 +393,21 @@ mod tests {
         assert_eq!(Key::from_signal(key.to_signal()), Some(key));
         assert_eq!(Key::from_signal(0x7fff_1234_5678), None);
         assert!(Taken::take(CHUNK * CHUNKS).is_none());
+    }
+
+    /// The ring of a sample that is being written stays mapped when a signal of an ended thread comes meanwhile.
+    #[test]
+    fn a_late_signal_does_not_end_the_use_of_another_handler() {
+        let taken = Taken::take(73).unwrap();
+        let late = taken.key();
+        drop(taken);
+        let taken = Taken::take(73).unwrap();
+        let slot = taken.slot();
+        let writer = slot.write(taken.key()).unwrap();
+        assert!(!is_open(late));
+        assert_eq!(slot.busy.load(SeqCst), 1);
+        drop(writer);
+        assert_eq!(slot.busy.load(SeqCst), 0);
     }
 
     fn is_open(key: Key) -> bool {

@@ -341,6 +341,16 @@ mod tests {
 
     const NEVER: Duration = Duration::from_secs(1 << 34);
 
+    /// The slots are those of the process: each test has its own, from this index on.
+    fn threads(first: usize) -> Threads {
+        let mut threads = Threads {
+            unused: first,
+            ..Threads::default()
+        };
+        threads.open(NEVER);
+        threads
+    }
+
     fn sampled(threads: &mut Threads, number: usize) -> &Taken {
         let thread = ThreadId::from_runtime(number);
         threads.begin(thread, timer::this_thread());
@@ -356,8 +366,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no such timers")]
     fn samples_of_ended_threads_are_limited() {
-        let mut threads = Threads::default();
-        threads.open(NEVER);
+        let mut threads = threads(90);
         threads.waiting = feed::WAITING - HEADER;
         for (number, records) in [(1, 1), (2, 2), (3, 1)] {
             let taken = sampled(&mut threads, number);
@@ -384,9 +393,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no such timers")]
     fn the_kernel_is_not_asked_again_after_it_has_refused_for_good() {
-        let mut threads = Threads::default();
         // There are no such intervals.
-        threads.open(NEVER);
+        let mut threads = threads(95);
         threads.feed(Ok(Arc::new(Alarm::new().unwrap())));
         sampled(&mut threads, 1);
         assert!(threads.alarm.is_none() && threads.reason.is_some());

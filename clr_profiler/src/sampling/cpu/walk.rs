@@ -217,10 +217,6 @@ impl Walker<'_> {
         let last = self.place(frame.ip, is_top || is_interrupted, is_top);
         let is_first = matches!(&last, Place::Native(_, Some(rule)) if rule.is_first);
         walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
-        if walked.is_broken && record.continues() {
-            walked.is_broken = false;
-            walked.is_truncated = !self.walk_beyond(record.beyond(frame.fp), frames);
-        }
         if walked.is_broken {
             // Otherwise the first of the addresses is that of its caller's caller.
             let keeps_frame = match &last {
@@ -228,8 +224,13 @@ impl Walker<'_> {
                 Place::Native(_, rule) => rule.is_some_and(|rule| rule.by_frame),
                 Place::Stub | Place::Nothing => false,
             };
-            walked.is_broken = !(keeps_frame && self.walk_beyond(record.beyond(frame.fp), frames));
-            walked.is_cut_off = walked.is_broken && record.is_cut_off(frame.sp);
+            let is_whole = keeps_frame && self.walk_beyond(record.beyond(frame.fp), frames);
+            if record.continues() {
+                (walked.is_broken, walked.is_truncated) = (false, !is_whole);
+            } else {
+                walked.is_broken = !is_whole;
+                walked.is_cut_off = walked.is_broken && record.is_cut_off(frame.sp);
+            }
         }
         walked
     }
