@@ -35,6 +35,11 @@ impl<T: Copy> Chunks<T> {
         }
     }
 
+    /// The memory of the entries.
+    pub(super) fn bytes(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+
     #[inline]
     pub(super) fn get(&self, index: usize) -> Option<T> {
         self.0.get(index / CHUNK)?.get(index % CHUNK).copied()
@@ -113,6 +118,11 @@ impl PlaceColumn {
     /// Sentinel: no place. It is also the number of lower parts.
     const NONE: u16 = u16::MAX;
 
+    /// The memory of the lower parts.
+    pub(super) fn bytes(&self) -> usize {
+        self.lower.bytes()
+    }
+
     /// Begins the places of the next object.
     pub(super) fn next_object(&mut self) {
         self.now = 0;
@@ -172,6 +182,11 @@ impl Addresses {
 
     pub(super) fn len(&self) -> usize {
         self.lower.len()
+    }
+
+    /// The memory of the lower parts.
+    pub(super) fn bytes(&self) -> usize {
+        self.lower.bytes()
     }
 
     /// The lower part of an address.

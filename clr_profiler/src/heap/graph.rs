@@ -153,7 +153,8 @@ impl HeapGraph {
         self.lost
     }
 
-    /// How long the collection took in which the heap was recorded: the program was suspended for it.
+    /// The time of the collection in which the heap was recorded. The program was suspended for it, and also while its threads were
+    /// suspended before and resumed after.
     #[must_use]
     pub fn pause(&self) -> Duration {
         self.pause
@@ -161,12 +162,16 @@ impl HeapGraph {
 
     /// Frees the references, for the memory of an analysis that needs them no more: as if no object had any. Roots and
     /// texts remain.
+    ///
+    /// With glibc, where the lists of them were longer than 64 MB, the allocator returns free memory to the system: that of the whole
+    /// process, whose threads wait meanwhile when they allocate native memory (`malloc_trim`).
     pub fn clear_references(&mut self) {
+        let freed = self.first.bytes() + self.targets.bytes() + self.places.bytes();
         self.first = Chunks::default();
         self.targets = Chunks::default();
         self.places = PlaceColumn::default();
         self.attached = Vec::new();
-        release_memory();
+        release_memory(freed);
     }
 
     /// The types of the objects.
@@ -230,6 +235,7 @@ impl HeapGraph {
             ..
         } = record;
         let total = references.len() + weak_elements.len();
+        let freed = references.bytes() + addresses.bytes();
         if addresses.len() >= NO_PLACE as usize || total >= NO_PLACE as usize {
             return Err(Error::other(
                 "the heap has more objects or references than a HeapGraph holds: 2^32",
@@ -283,7 +289,7 @@ impl HeapGraph {
         first.push(targets.len() as u32);
         drop(index);
         drop(addresses);
-        release_memory();
+        release_memory(freed);
         Ok(Self {
             classes,
             class_of,

@@ -126,7 +126,7 @@ impl HeapRecorder {
     }
 
     /// Does not record the places of references, so that the program is suspended for less time and the graph takes less memory: each
-    /// [`HeapReference::place`] is unknown.
+    /// [`HeapReference::place`] is unknown, except those of weak tables.
     #[must_use]
     pub fn without_places(mut self) -> Self {
         self.is_without_places = true;
@@ -147,6 +147,10 @@ impl HeapRecorder {
     /// concurrent collections, during which the heap cannot be walked. Once the runtime has
     /// started, the event is removed until the heap is recorded, unless other components need it:
     /// with it the runtime walks the heap in every collection.
+    ///
+    /// The graph is built when the program runs again. With glibc, where that frees lists of more than 64 MB, the allocator
+    /// returns free memory to the system: that of the whole process, whose threads wait meanwhile when they allocate native
+    /// memory (`malloc_trim`).
     ///
     /// Calls `ICorProfilerInfo::ForceGC`. **Context**: a thread of the profiler's own, which never
     /// ran managed code; not a callback, and not after

@@ -22,8 +22,9 @@ fn address(object: usize) -> usize {
 }
 
 impl Heap<'_> {
-    fn graph(&self) -> HeapGraph {
+    fn graph(&self, has_places: bool) -> HeapGraph {
         let mut record = Record::default();
+        record.has_places = has_places;
         for (object, (class, words)) in self.objects.iter().enumerate() {
             let mut count = 0;
             for (from, to) in self.references {
@@ -72,15 +73,24 @@ fn places(graph: &HeapGraph, object: u32) -> Vec<ReferencePlace> {
     references.map(|reference| reference.place).collect()
 }
 
+const FOUR: Heap<'_> = Heap {
+    objects: &[(0, 3), (1, 2), (0, 3), (2, 4)],
+    references: &[(0, 1), (0, 2), (2, 0), (3, 3), (1, 500)],
+    held: &[0, 900],
+    weak: &[(1, 3), (1, 2), (600, 1)],
+};
+
+#[test]
+fn without_places_those_of_weak_tables_are_known() {
+    let graph = FOUR.graph(false);
+    assert_eq!(targets(&graph, 0), [1, 2]);
+    assert_eq!(places(&graph, 0), [ReferencePlace::Unknown; 2]);
+    assert_eq!(places(&graph, 1), [ReferencePlace::WeakTable; 2]);
+}
+
 #[test]
 fn references_are_those_that_were_recorded() {
-    let graph = Heap {
-        objects: &[(0, 3), (1, 2), (0, 3), (2, 4)],
-        references: &[(0, 1), (0, 2), (2, 0), (3, 3), (1, 500)],
-        held: &[0, 900],
-        weak: &[(1, 3), (1, 2), (600, 1)],
-    }
-    .graph();
+    let graph = FOUR.graph(true);
     assert_eq!((graph.len(), graph.reference_count()), (4, 6));
     assert_eq!(targets(&graph, 0), [1, 2]);
     assert_eq!(targets(&graph, 1), [2, 3]);
@@ -140,6 +150,7 @@ fn a_graph_takes_what_it_says_and_less_than_twice_that_before() {
     HELD.set((0, 0));
     let place = |object: usize| 0x7f00_0000_0000 + (object + COUNT / 2) % COUNT * 64;
     let mut record = Record::default();
+    record.has_places = true;
     for object in 0..COUNT {
         for number in 1..3 {
             record.refer(place(object * number % COUNT), number as u32);
