@@ -83,13 +83,15 @@ impl Watch {
                 lock(&self.profile).begins(waiter, since, &stack, holder);
             }
             ContentionEvent::Ends { waited } => {
-                let ended = lock(&self.profile).ends(waiter, waited);
+                // Before the profile is locked: a wait for its own lock is none of the program's.
+                let now = Instant::now();
+                let ended = lock(&self.profile).ends(waiter, waited, now);
                 // The wait had begun before the profiler came. The stack is still that of the wait.
                 if !ended {
                     let stack = self.stack(info);
                     let mut profile = lock(&self.profile);
-                    profile.begins(waiter, Instant::now(), &stack, None);
-                    profile.ends(waiter, waited);
+                    profile.begins(waiter, now, &stack, None);
+                    profile.ends(waiter, waited, now);
                 }
             }
             _ => {}
