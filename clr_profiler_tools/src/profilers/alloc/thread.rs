@@ -190,7 +190,8 @@ impl Recorder {
 fn first_remainder(number: u64) -> f64 {
     // The fractions of the multiples of the golden ratio.
     let fraction = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    fraction as f64 / (u64::MAX as f64 + 1.0)
+    // As many bits as a number has: it stays below 1.
+    (fraction >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -67,6 +67,15 @@ impl Kind {
             Self::Exceptions => "exceptions",
         }
     }
+
+    /// The words for several events.
+    fn events(self) -> &'static str {
+        match self {
+            Self::Waits => "waits",
+            Self::Allocations => "samples",
+            Self::Exceptions => "exceptions",
+        }
+    }
 }
 
 /// The events of a kind, and their file.
@@ -215,7 +224,10 @@ impl Events {
             drop(profile);
             let mut line = format!("{share:.1} % of the {words} are in spans");
             if left_out > 0 {
-                line += &format!("; {left_out} have no label, because there were too many spans");
+                let events = self.kind.events();
+                line += &format!(
+                    "; {left_out} {events} have no label, because there were too many spans"
+                );
             }
             Session::say(&self.settings, line);
         }
