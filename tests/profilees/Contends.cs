@@ -39,10 +39,17 @@ namespace Contends
             if (way == "for ever")
                 return ForEver();
             isFree = way == "free";
+            if (isFree)
+            {
+                // Compiled before the time of the holder begins.
+                WaitForOld();
+                if (type != null)
+                    WaitForNew();
+            }
             for (int round = 0; round < (isFree ? 4 : 8); round++)
             {
                 bool isNew = type != null && round % 2 == 1;
-                int time = isFree ? 5 + 295 * (round / 2) : 5 + 7 * round;
+                int time = isFree ? 20 + 280 * (round / 2) : 5 + 7 * round;
                 if (way == "again" && round > 0)
                     ChooseId(int.Parse(holder));
                 Held.Reset();

@@ -45,8 +45,8 @@ pub(super) fn tell(sampler: &CpuSampler) {
     log::line(format_args!("interrupted samples {}", totals.samples));
     log::line(format_args!("totals: {totals:?}"));
     // Fewer show the start of the program alone. The kernel finds no page of a stack that is written for the first time after a
-    // fork, of which there are hundreds a second.
-    for (words, count, most) in [("broken", totals.broken, 1), ("incomplete", totals.cut_off, 5)] {
+    // fork, of which there are hundreds a second: how many depends on the load, and the totals are in the log.
+    for (words, count, most) in [("broken", totals.broken, 1), ("incomplete", totals.cut_off, 25)] {
         if totals.samples > 500 && count * 100 > totals.samples * most {
             log::line(format_args!("failure: {count} of {} stacks are {words}", totals.samples));
         }
