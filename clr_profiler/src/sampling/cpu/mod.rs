@@ -136,7 +136,7 @@ pub struct CpuSamplerTotals {
     pub broken_waits: u64,
     /// The intervals without a sample, because a thread's ring had no room.
     pub lost: u64,
-    /// The samples that are [broken](CpuSample::is_broken), without those of the next line.
+    /// The samples that are [broken](CpuSample::is_broken), except those in [`cut_off`](Self::cut_off).
     pub broken: u64,
     /// The samples that are [broken](CpuSample::is_broken) because a part of the stack could not be copied: the thread was on
     /// another one, as in a handler of signals with a stack for it (`sigaltstack`); the kernel found no page there, as after a fork;
