@@ -44,7 +44,8 @@ impl Instrumentation {
     /// The methods in a state: their number, and the outcomes of the first of them, at most `most`.
     ///
     /// Of a large program it takes less time than all [outcomes](Self::outcomes), which have the names of all methods.
-    /// ReJIT that has failed is in those alone.
+    /// ReJIT that has failed is in those alone. Methods that were left alone [before they were decided about](Self::select_late) are decided
+    /// about now, at most `most` of them; further ones count as [deferred](MethodState::Deferred).
     ///
     /// **Context**: any.
     #[must_use]

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Instrumentation;
+use super::outcome::PatternMatches;
 use super::shared::Shared;
 use super::table::Begun;
 use crate::error::{Error, Hresult, Result};
@@ -236,8 +237,8 @@ impl Component for Instrumentation {
         };
         let method = info.method(function)?;
         let key = (method.module(), method.token());
-        if shared.is_left_alone(key) {
-            lock(&shared.table).leave_undecided(key);
+        // Under one lock: another instance may be decided about meanwhile, and its body set.
+        if shared.is_deferring() && lock(&shared.table).leave_undecided(key) {
             return Ok(());
         }
         if !shared.selects(&method)? {
@@ -362,21 +363,38 @@ impl Component for Instrumentation {
             _ => self.outcomes(),
         };
         let mut words = Vec::new();
-        for (patterns, what, why) in [
-            (&outcomes.patterns, "method", "the assembly was not loaded"),
+        let is_late = |of: &&PatternMatches| {
+            let table = self.shared.get().map(|shared| lock(&shared.table));
+            table.is_some_and(|table| table.is_late(|name| of.pattern.matches_assembly(name)))
+        };
+        let patterns = outcomes.patterns.iter().filter(|of| of.methods == 0);
+        let (late, others): (Vec<_>, Vec<_>) = patterns.partition(is_late);
+        let calls = outcomes.callees.iter().filter(|of| of.methods == 0);
+        let calls = calls.collect();
+        for (unmatched, what, why) in [
             (
-                &outcomes.callees,
+                late,
+                "method",
+                "none of the loaded assembly was compiled, or all were left alone",
+            ),
+            (
+                others,
+                "method",
+                "the assembly was not loaded, or the pattern is mistaken",
+            ),
+            (
+                calls,
                 "call",
-                "no method with such a call was compiled",
+                "no method with such a call was compiled, or the pattern is mistaken",
             ),
         ] {
-            let unmatched = patterns.iter().filter(|of| of.methods == 0);
-            let unmatched: Vec<_> = unmatched.map(|of| format!("`{}`", of.pattern)).collect();
             if !unmatched.is_empty() {
+                let unmatched: Vec<_> = unmatched
+                    .iter()
+                    .map(|of| format!("`{}`", of.pattern))
+                    .collect();
                 let unmatched = unmatched.join(", ");
-                words.push(format!(
-                    "no {what} has matched {unmatched}: {why}, or the pattern is mistaken"
-                ));
+                words.push(format!("no {what} has matched {unmatched}: {why}"));
             }
         }
         // A profiler that reports each of them has said it.

@@ -466,8 +466,8 @@ impl Instrumentation {
     /// the module selects all of its methods, as `Shop!**` does.
     ///
     /// Most programs compile few of their methods, so that searching all of them would take most of the time of the start. The
-    /// [outcomes](Self::outcomes) then have no methods that were never compiled, and a pattern counts those methods alone that were. A method
-    /// that is [left alone](Self::defer) is decided about when it is compiled again.
+    /// [outcomes](Self::outcomes) then have no methods that were neither compiled nor candidates for inlining, and a pattern counts the others
+    /// alone. A method that is [left alone](Self::defer) is decided about when it is compiled again, or when its outcome is asked for.
     ///
     /// It is a no-op for precompiled modules, since code of other methods may have copies of selected ones, for an attached profiler,
     /// and together with [`choose`](Self::choose), [`at_module_load`](Self::at_module_load), [`switchable`](Self::switchable), declared

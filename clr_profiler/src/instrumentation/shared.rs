@@ -209,8 +209,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         if let Some((rules, _)) = late {
-            // Whoever writes to it gets the error.
-            let _ = info::prepare(&self.info, module);
+            self.prepare(module);
             let is_core = assembly == info.core_library();
             let loads_helpers = description.refers_to_helper(&rules, is_core);
             self.load_helpers(module, &assembly, |helper| {
@@ -249,9 +248,8 @@ impl Shared {
             });
             return Ok(Vec::new());
         }
-        if !is_loaded && !is_dynamic && !description.adds_no_tokens {
-            // Whoever writes to it gets the error.
-            let _ = info::prepare(&self.info, module);
+        if !is_loaded && !is_dynamic {
+            self.prepare(module);
         }
         let inliners = match is_precompiled && !self.is_attached {
             true => search::inliners(info, module, found.iter().map(|(method, _)| *method)),
@@ -287,6 +285,14 @@ impl Shared {
             loads_helpers || fills_slots && helper.has_slots()
         });
         Ok(rejits)
+    }
+
+    /// Opens a module for writing, unless it gets no new tokens.
+    fn prepare(&self, module: ModuleId) {
+        if !self.description.adds_no_tokens {
+            // Whoever writes to it gets the error.
+            let _ = info::prepare(&self.info, module);
+        }
     }
 
     /// Whether a module of the program has to load the helpers with slots, so that methods of the core library find them filled.
@@ -328,6 +334,11 @@ impl Shared {
     /// Sets the body of a method before the callback of its compilation: when its module is loaded, or when the ReJIT of another
     /// component or profiler compiles it first.
     pub(super) fn rewrite_early(&self, key: MethodKey) {
+        if let Err(error) = self.decide_late(key) {
+            let mut table = lock(&self.table);
+            let assembly = table.assembly(key.0);
+            table.add_problem(format!("{assembly}: {}: {error}", key.1));
+        }
         let rules: Option<Rules> = lock(&self.table).begin_early(key);
         let Some(rules) = rules else {
             return;
@@ -342,11 +353,6 @@ impl Shared {
         if is_first {
             self.finish(key, edited.flatten(), &result);
         }
-    }
-
-    /// Whether a method is left alone that was not looked at: its module has only such methods.
-    pub(super) fn is_left_alone(&self, key: MethodKey) -> bool {
-        self.is_deferring() && lock(&self.table).waits_undecided(key)
     }
 
     /// Whether methods that can be left alone are.
@@ -372,28 +378,17 @@ impl Shared {
     pub(super) fn selects(&self, method: &Method<'_>) -> Result<bool> {
         let key = (method.module(), method.token());
         let selected = lock(&self.table).selected(key);
-        match selected {
-            Selected::No => Ok(false),
-            Selected::Yes => Ok(true),
-            Selected::Undecided(is_framework) => {
-                let late = lock(&self.table).late(key.0);
-                let rules = match late {
-                    Some((image, assembly)) => {
-                        self.select_late(key, image, (&assembly, is_framework))?
-                    }
-                    None => {
-                        let is_global = method.declaring_type()?.row() == 1;
-                        let definition = method.definition()?;
-                        self.description
-                            .select_definition(&definition, is_framework, is_global)?
-                    }
-                };
-                let is_selected = !rules.is_empty();
-                let may_wait = self.description.may_wait(&rules);
-                lock(&self.table).decide(key, rules, may_wait);
-                Ok(is_selected)
-            }
+        let Selected::Undecided(is_framework) = selected else {
+            return Ok(selected == Selected::Yes);
+        };
+        if let Some(is_selected) = self.decide_late(key)? {
+            return Ok(is_selected);
         }
+        let is_global = method.declaring_type()?.row() == 1;
+        let definition = method.definition()?;
+        let description = &self.description;
+        let rules = description.select_definition(&definition, is_framework, is_global)?;
+        Ok(self.decide(key, rules))
     }
 
     /// Whether precompiled instances over a type may have copies of selected methods.

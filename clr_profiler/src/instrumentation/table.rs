@@ -368,7 +368,10 @@ impl Table {
             }
             return None;
         }
-        if module.is_by_rejit || row.is_edited && row.state != MethodState::NotCompiled {
+        if module.is_by_rejit
+            || row.is_unseen
+            || row.is_edited && row.state != MethodState::NotCompiled
+        {
             return None;
         }
         // Compiled again by a later tier: its first code has the original IL, and ReJIT changes it.

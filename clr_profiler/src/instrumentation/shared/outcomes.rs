@@ -24,6 +24,7 @@ impl Shared {
     }
 
     pub(in super::super) fn outcomes(&self) -> Outcomes {
+        self.decide_unseen(usize::MAX);
         self.outcomes_of(|_, _| true)
     }
 
@@ -57,6 +58,9 @@ impl Shared {
         state: MethodState,
         most: usize,
     ) -> (usize, Vec<MethodOutcome>) {
+        if matches!(state, MethodState::Deferred) {
+            self.decide_unseen(most);
+        }
         // Others become known only here: they wait for a helper, or are off.
         let is_final = matches!(state, MethodState::Deferred | MethodState::Failed);
         let is_wanted = |of: MethodState, _: Option<&str>| !is_final || of == state;

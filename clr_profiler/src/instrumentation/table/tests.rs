@@ -192,3 +192,24 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
     assert_eq!(table.begin_removal().set_back, [key(1), key(2)]);
     assert_eq!(table.begin_or_defer(key(3), false), None);
 }
+
+#[test]
+fn a_method_that_was_left_alone_undecided_is_edited_once_it_is_decided_about() {
+    let mut table = Table::default();
+    let unseen = Row {
+        state: MethodState::Deferred,
+        is_unseen: true,
+        ..Row::new(Vec::new())
+    };
+    let module = Module {
+        is_dynamic: true,
+        rows: [(key(1).1, unseen)].into(),
+        ..Module::default()
+    };
+    table.begin_module(key(1).0, module);
+    assert_eq!(table.unseen(2), [key(1)]);
+    assert_eq!(table.begin_early(key(1)), None);
+    table.decide(key(1), vec![5], false);
+    assert_eq!(table.unseen(2), []);
+    assert_eq!(table.begin_early(key(1)).as_deref(), Some(&[5][..]));
+}

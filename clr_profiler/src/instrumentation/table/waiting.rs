@@ -53,17 +53,37 @@ impl Table {
         is_meant && matches!(self.selected((id, method)), Selected::Undecided(_))
     }
 
-    /// Leaves a method alone that is being compiled, without a decision about it.
-    pub(in crate::instrumentation) fn leave_undecided(&mut self, (id, method): MethodKey) {
-        if let Some(module) = self.modules.get_mut(&id) {
-            let row = module.rows.entry(method).or_insert_with(|| Row {
-                state: MethodState::Deferred,
-                is_unseen: true,
-                may_wait: true,
-                ..Row::new(Vec::new())
-            });
-            row.compilations += 1;
+    /// Leaves a method alone that is being compiled, without a decision about it; `false` if it was decided about, or cannot wait.
+    pub(in crate::instrumentation) fn leave_undecided(&mut self, (id, method): MethodKey) -> bool {
+        if !self.waits_undecided((id, method)) {
+            return false;
         }
+        let Some(module) = self.modules.get_mut(&id) else {
+            return false;
+        };
+        let row = module.rows.entry(method).or_insert_with(|| Row {
+            state: MethodState::Deferred,
+            is_unseen: true,
+            may_wait: true,
+            ..Row::new(Vec::new())
+        });
+        row.compilations += 1;
+        true
+    }
+
+    /// Methods that were left alone without a decision, at most this many.
+    pub(in crate::instrumentation) fn unseen(&self, most: usize) -> Vec<MethodKey> {
+        let rows = self.modules.iter().flat_map(|(id, module)| {
+            let rows = module.rows.iter().filter(|(_, row)| row.is_unseen);
+            rows.map(|(method, _)| (*id, *method))
+        });
+        rows.take(most).collect()
+    }
+
+    /// Whether a loaded module of whose methods those alone are known that were compiled has such an assembly.
+    pub(in crate::instrumentation) fn is_late(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        let mut late = self.modules.values().filter(|module| module.late.is_some());
+        late.any(|module| is_meant(&module.assembly))
     }
 
     /// Whether the precompiled code of a method may be used while methods wait.

@@ -78,6 +78,20 @@ fn add(number: i32) -> impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Resu
     }
 }
 
+/// Changes the methods of [`ADD`] and [`FEWER`], whose modules are selected as a whole.
+fn among_all(instrumentation: Instrumentation) -> Instrumentation {
+    instrumentation
+        .select_late()
+        .edit("Switched!**; Rejit!**", |body, cx| {
+            match AMONG_ALL.contains(&cx.full_name()) {
+                true => add(1000)(body, cx),
+                false => Ok(()),
+            }
+        })
+        .edit("System.Private.CoreLib!System.Version.GetHashCode()", add(1000))
+        .edit(FEWER.replace('*', "System.Private.CoreLib").as_str(), add(-1))
+}
+
 /// Changes methods of `Switched`; `INSTRUMENTED` names options.
 pub(crate) struct Instruments {
     instrumentation: Arc<Instrumentation>,
@@ -155,16 +169,7 @@ impl Instruments {
                 }
             }
             "late" | "late, deferred" => {
-                instrumentation = instrumentation
-                    .select_late()
-                    .edit("Switched!**; Rejit!**", |body, cx| {
-                        match AMONG_ALL.contains(&cx.full_name()) {
-                            true => add(1000)(body, cx),
-                            false => Ok(()),
-                        }
-                    })
-                    .edit("System.Private.CoreLib!System.Version.GetHashCode()", add(1000))
-                    .edit(FEWER.replace('*', "System.Private.CoreLib").as_str(), add(-1));
+                instrumentation = among_all(instrumentation);
             }
             "mixes" => {
                 instrumentation = instrumentation.edit(MIXES, |body, _| {
@@ -346,7 +351,10 @@ impl Profiler for RejitsFirst {
             control.rewrite(info, module, method, |body, cx| add(20_000)(body, cx))?;
             Ok(())
         });
-        let instrumentation = Instrumentation::new().edit(ADD, add(1000)).edit(FEWER, add(-1));
+        let instrumentation = match env::var("INSTRUMENTED").as_deref() {
+            Ok("late") => among_all(Instrumentation::new()),
+            _ => Instrumentation::new().edit(ADD, add(1000)).edit(FEWER, add(-1)),
+        };
         // Whose ReJIT precedes, or follows.
         let is_first = env::var_os("REJITS_FIRST").is_some();
         let (rejit, instrumentation) = match is_first {
