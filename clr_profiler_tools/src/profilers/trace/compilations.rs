@@ -86,19 +86,23 @@ pub(super) fn end(method: impl FnOnce() -> Result<(ModuleId, MethodDef)>) -> Res
 fn end_key(key: impl FnOnce() -> Result<(usize, MethodDef)>) -> Result<()> {
     let ended = OWN.with_borrow_mut(|own| {
         let ended = own.begun.pop().filter(|ended| ended.at > 0)?;
-        let whole = thread_time().saturating_sub(ended.at);
+        Some((ended, thread_time().saturating_sub(ended.at)))
+    });
+    let Some((ended, whole)) = ended else {
+        return Ok(());
+    };
+    if let Some(rewritten) = ended.key {
+        // Code that was set without a compilation is that of another method, and its time began before this one.
+        if rewritten != key()? {
+            return Ok(());
+        }
+        SPENT.fetch_add(whole.saturating_sub(ended.within), Ordering::Relaxed);
+    }
+    OWN.with_borrow_mut(|own| {
         if let Some(around) = own.begun.last_mut() {
             around.within += whole;
         }
-        Some((ended, whole))
     });
-    if let Some((ended, whole)) = ended
-        && ended.key.is_some()
-        // Code that was set without a compilation is that of another method.
-        && ended.key == Some(key()?)
-    {
-        SPENT.fetch_add(whole.saturating_sub(ended.within), Ordering::Relaxed);
-    }
     Ok(())
 }
 
@@ -157,6 +161,13 @@ mod tests {
         // Code that is set without a compilation.
         rewrite_key(inner);
         assert_eq!(charged(&|| compile(plain, false, &work)), 0);
+        // Nor is the time since then that of a compilation: all of it belongs to the one around it.
+        let stale = || {
+            rewrite_key(inner);
+            work();
+            compile(plain, false, &|| {});
+        };
+        assert_eq!(charged(&|| compile(outer, true, &stale)), 3);
         OWN.with_borrow(|own| assert!(own.begun.is_empty() && own.rewritten.is_none()));
         forget();
         assert!(!are_too_dear());
