@@ -11,6 +11,7 @@ use clr_metadata::token::MethodDef;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::pattern::MethodPatterns;
+use clr_profiler::info::ModuleInfo;
 use clr_profiler::instrumentation::MethodOutcome;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
@@ -167,11 +168,11 @@ impl Modules {
         module: ModuleId,
         selected: &[MethodDef],
     ) -> Result<Vec<MethodDef>> {
-        let path = PathBuf::from(info.module_info(module)?.name);
-        match self.open(info, module, &path, selected) {
+        let facts = info.module_info(module)?;
+        match self.open(info, module, &facts, selected) {
             Ok(chosen) => Ok(chosen),
             Err(problem) => {
-                let path = path.display();
+                let path = &facts.name;
                 Session::say(
                     &self.settings,
                     format_args!("`{path}` is not covered: {problem}"),
@@ -185,15 +186,22 @@ impl Modules {
         &self,
         info: &ProfilerInfo,
         id: ModuleId,
-        path: &Path,
+        facts: &ModuleInfo,
         selected: &[MethodDef],
     ) -> Result<Vec<MethodDef>, String> {
-        let facts = info.module_info(id).map_err(|error| error.to_string())?;
+        let loaded = info.module_metadata(id);
+        let loaded = loaded.and_then(|loaded| loaded.scope_props());
+        let loaded = loaded.map_err(|error| error.to_string())?;
+        let loaded = loaded.mvid.to_bytes_le();
+        let is_loaded = |files: &ModuleFiles| {
+            let mvid = files.module().and_then(|module| module.mvid());
+            mvid.is_ok_and(|mvid| mvid == loaded)
+        };
         let name = facts.assembly.and_then(|of| info.assembly_info(of).ok());
         let name = name.map(|of| of.name).unwrap_or_default();
         let patterns = self.patterns.as_ref();
         let is_named = patterns.is_some_and(|patterns| patterns.names_assembly(&name));
-        let (path, files) = match read(path, !is_named) {
+        let (path, files) = match read(facts.name.as_ref(), !is_named, &is_loaded) {
             Ok(Some(read)) => read,
             // Without a PDB, or from memory, of which nothing is known.
             Ok(None) => return Ok(Vec::new()),
@@ -209,11 +217,7 @@ impl Modules {
         }
         let words = |error: clr_metadata::Error| error.to_string();
         let module = files.module().map_err(words)?;
-        let mvid = module.mvid().map_err(words)?;
-        let loaded = info.module_metadata(id);
-        let loaded = loaded.and_then(|loaded| loaded.scope_props());
-        let loaded = loaded.map_err(|error| error.to_string())?.mvid;
-        if loaded.to_bytes_le() != mvid {
+        if !is_loaded(&files) {
             return Err("the file is another build than the loaded module".to_owned());
         }
         let mut capacity: u32 = 0;
@@ -234,7 +238,7 @@ impl Modules {
         }
         let layout = HitsLayout {
             kind: self.kind,
-            mvid,
+            mvid: loaded,
             process: std::process::id(),
             path,
             methods: chosen.clone(),
@@ -395,15 +399,18 @@ impl Modules {
 }
 
 /// The files of a module, and the path by which they are found again: that of the module, or one below the single-file application
-/// that runs. `None` if it needs a PDB and has none.
-fn read(path: &Path, needs_pdb: bool) -> Result<Option<(PathBuf, ModuleFiles)>, String> {
-    let found = ModuleFiles::read_if(path, needs_pdb).map(|files| Some((path.to_owned(), files?)));
-    found.or_else(|error| read_bundled(path, needs_pdb).unwrap_or(Err(error)))
+/// that runs, if no file at its own path `is_loaded`. `None` if it needs a PDB and has none.
+fn read(path: &Path, needs_pdb: bool, is_loaded: &dyn Fn(&ModuleFiles) -> bool) -> Found {
+    match ModuleFiles::read_if(path, needs_pdb) {
+        Ok(Some(files)) if is_loaded(&files) => Ok(Some((path.to_owned(), files))),
+        other => read_bundled(path, needs_pdb)
+            .unwrap_or_else(|| other.map(|files| Some((path.to_owned(), files?)))),
+    }
 }
 
-type Bundled = Result<Option<(PathBuf, ModuleFiles)>, String>;
+type Found = Result<Option<(PathBuf, ModuleFiles)>, String>;
 
-fn read_bundled(path: &Path, needs_pdb: bool) -> Option<Bundled> {
+fn read_bundled(path: &Path, needs_pdb: bool) -> Option<Found> {
     let (application, bundle) = application()?;
     let inner = path_in_bundle(bundle, path.file_name()?.to_str()?)?;
     let files = read_in_bundle(application, bundle, inner, needs_pdb)?;
