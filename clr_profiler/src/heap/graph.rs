@@ -163,7 +163,7 @@ impl HeapGraph {
     /// Frees the references, for the memory of an analysis that needs them no more: as if no object had any. Roots and
     /// texts remain.
     ///
-    /// With glibc, where the lists of them were longer than 64 MB, the allocator returns free memory to the system: that of the whole
+    /// With glibc, where the lists of them were longer than 16 MB, the allocator returns free memory to the system: that of the whole
     /// process, whose threads wait meanwhile when they allocate native memory (`malloc_trim`).
     pub fn clear_references(&mut self) {
         let freed = self.first.bytes() + self.targets.bytes() + self.places.bytes();

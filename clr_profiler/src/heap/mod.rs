@@ -148,7 +148,7 @@ impl HeapRecorder {
     /// started, the event is removed until the heap is recorded, unless other components need it:
     /// with it the runtime walks the heap in every collection.
     ///
-    /// The graph is built when the program runs again. With glibc, where that frees lists of more than 64 MB, the allocator
+    /// The graph is built when the program runs again. With glibc, where that frees lists of more than 16 MB, the allocator
     /// returns free memory to the system: that of the whole process, whose threads wait meanwhile when they allocate native
     /// memory (`malloc_trim`).
     ///
