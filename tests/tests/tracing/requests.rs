@@ -25,6 +25,9 @@ fn client(runtime: &Runtime, url: &str, collector: Option<&Collector>) -> Finish
     let options = [
         "--methods",
         PATTERNS,
+        // On a busy machine, the usual one may leave methods without spans.
+        "--budget",
+        "100",
         "--output",
         file.to_str().unwrap(),
         "--otlp",
@@ -53,6 +56,8 @@ fn a_request_is_one_trace_in_both_processes() {
             let options = [
                 "--methods",
                 PATTERNS,
+                "--budget",
+                "100",
                 "--output",
                 file.to_str().unwrap(),
                 "--otlp",
