@@ -61,7 +61,7 @@ fn run_verb(verb: Verb) -> Result<ExitCode> {
         Verb::Alloc(options) => tool::run(&options).map(exit),
         Verb::Locks(options) => tool::run(&options).map(exit),
         Verb::Heap(options) => tool::run(&options).map(exit),
-        Verb::Trace(options) => tool::run(&options).map(exit),
+        Verb::Trace(options) => tool::run(&*options).map(exit),
         Verb::Rules(options) => rules::check(&options),
         Verb::Patch(options) => tool::run(&options).map(exit),
         Verb::Top(options) => top::run(&options),

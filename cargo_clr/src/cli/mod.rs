@@ -56,7 +56,7 @@ pub(crate) enum Verb {
     /// Records the objects on the heap, and why they are alive
     Heap(Profile<Heap>),
     /// Records each call as a span, for Perfetto and OpenTelemetry
-    Trace(Profile<Trace>),
+    Trace(Box<Profile<Trace>>),
     /// Checks rules for spans, and writes them in the form that the tracer reads
     Rules(Rules),
     /// Changes methods: patches in C#, or exceptions, delays and results in a share of their calls
