@@ -10,6 +10,9 @@
 //! as a part of the processor time of the process. The second line is the processor time of the process in both runs (medians), which has
 //! the start of the profiler in it, too, and the noise of the machine.
 
+#[cfg(target_os = "linux")]
+mod usage;
+
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
@@ -33,12 +36,13 @@ fn main() -> ExitCode {
 mod measure {
     use std::error::Error;
     use std::path::Path;
-    use std::process::{Command, Stdio};
-    use std::{env, fs, io, thread};
+    use std::{env, fs, thread};
 
     use clr_profiler_launcher::{Clsid, ProfilerLibrary, find_library};
     use clr_profiler_tests::{Folder, Runtime, profilee, runtimes};
     use examples_support::{Pinned, runtime};
+
+    use crate::usage::Usage;
 
     type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -89,7 +93,7 @@ mod measure {
             &what,
             runtime,
             runs,
-            (&profilee("Spins"), &[threads, ROUNDS]),
+            (&profilee("Spins"), &[threads, ROUNDS], 0),
             |table| {
                 for (own, (name, _)) in own.iter_mut().zip(PARTS) {
                     *own += milliseconds(table, name);
@@ -117,17 +121,18 @@ mod measure {
             &what,
             runtime,
             runs,
-            (&profilee("Compiler"), &arguments),
+            (&profilee("Compiler"), &arguments, 8),
             |_| {},
         )
     }
 
-    /// Runs a program without and with the sampler, as often as wanted, and prints the cost. `look` gets each table.
+    /// Runs a program, which ends with a code, without and with the sampler, as often as wanted, and prints the cost. `look` gets each
+    /// table.
     fn pairs(
         what: &str,
         runtime: &Runtime,
         runs: usize,
-        (program, arguments): (&Path, &[&str]),
+        (program, arguments, code): (&Path, &[&str], i32),
         mut look: impl FnMut(&str),
     ) -> Result<()> {
         let folder = Folder::new();
@@ -144,8 +149,10 @@ mod measure {
         let (mut without, mut with) = (Vec::new(), Vec::new());
         let [mut samples, mut handler, mut walks] = [0.0; 3];
         for _ in 0..runs {
-            without.push(cpu_seconds(&mut plain)?);
-            with.push(cpu_seconds(&mut sampled)?);
+            for (seconds, command) in [(&mut without, &mut plain), (&mut with, &mut sampled)] {
+                let usage = Usage::of(command, code)?;
+                seconds.push((usage.user + usage.system).as_secs_f64());
+            }
             let table = fs::read_to_string(&file)?;
             samples += number(&table, " s in ")?;
             handler += number(&table, "the handler took ")?;
@@ -193,30 +200,5 @@ mod measure {
         // 69.76 %      3700      888        69.76 %  NAME
         let own = row.and_then(|row| row.split_whitespace().nth(2)?.parse().ok());
         own.unwrap_or(0.0)
-    }
-
-    /// The processor time of a program and all of its threads.
-    fn cpu_seconds(command: &mut Command) -> Result<f64> {
-        let before = seconds_of_children()?;
-        let status = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status()?;
-        // The compiler returns 8.
-        if !matches!(status.code(), Some(0 | 8)) {
-            return Err(format!("{command:?} ended with {status}").into());
-        }
-        Ok(seconds_of_children()? - before)
-    }
-
-    fn seconds_of_children() -> Result<f64> {
-        // SAFETY: a structure of numbers, of which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the call writes the structure.
-        if unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) } != 0 {
-            return Err(io::Error::last_os_error().into());
-        }
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
-        Ok(seconds(usage.ru_utime) + seconds(usage.ru_stime))
     }
 }
