@@ -18,6 +18,15 @@ struct Slot {
     value: AtomicU32,
 }
 
+/// The result of a look at a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Value(u32),
+    /// It had a value since the slots were last replaced.
+    Removed,
+    Never,
+}
+
 /// Slots that were replaced, and may still be read by calls that began before this was taken.
 #[must_use]
 #[allow(clippy::vec_box, reason = "readers have the address")]
@@ -100,12 +109,30 @@ impl Map {
 
     /// The value of a key.
     #[inline]
-    pub(super) fn get(&self, key: usize, _: &InFlight) -> Option<u32> {
+    pub(super) fn get(&self, key: usize, call: &InFlight) -> Option<u32> {
+        match self.find(key, call) {
+            Found::Value(value) => Some(value),
+            Found::Removed | Found::Never => None,
+        }
+    }
+
+    /// The value of a key, or whether it had one.
+    #[inline]
+    pub(super) fn find(&self, key: usize, _: &InFlight) -> Found {
         // SAFETY: null, or slots that are freed only after all calls have ended that began before they were
         // replaced; this read is in such a call, or sees their replacement.
-        let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() }?;
-        let value = slots.find(key)?.value.load(Ordering::Acquire);
-        (value != 0).then_some(value)
+        let slots = unsafe { self.0.load(Ordering::Acquire).as_ref() };
+        let Some(slot) = slots.and_then(|slots| slots.find(key)) else {
+            return Found::Never;
+        };
+        // A key follows its first value.
+        if slot.key.load(Ordering::Acquire) != key {
+            return Found::Never;
+        }
+        match slot.value.load(Ordering::Acquire) {
+            0 => Found::Removed,
+            value => Found::Value(value),
+        }
     }
 
     /// Sets the value of a key; zero removes it.
@@ -212,6 +239,11 @@ mod tests {
             assert_eq!(map.get(key, &call), expected.get(&key).copied());
         }
         assert_eq!(map.all(&writer).len(), expected.len());
+        let [kept, other] = [0x10, 0x20];
+        map.set(&mut writer, kept, 1);
+        map.set(&mut writer, kept, 0);
+        let found = [kept, other].map(|key| map.find(key, &call));
+        assert_eq!(found, [Found::Removed, Found::Never]);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! Functions, and types on some runtimes, are unloaded without a callback, together with the collectible
 //! modules that they depend on. So before such a module is unloaded, the modules that the recorded types
 //! and functions depend on are determined ([`unresolved`], [`resolved`]). As long as there is no such
-//! module and no dynamic method, types and functions are permanent, and are not recorded.
+//! module, types and functions are permanent, and are not recorded; except dynamic methods, whose numbers are never
+//! those of other functions.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::TargetState;
 use super::in_flight::InFlight;
-use super::map::{Map, Retired, Writer};
+use super::map::{Found, Map, Retired, Writer};
 use crate::locks::lock;
 
 /// The kind of an id's target.
@@ -52,6 +53,8 @@ static EPOCH: AtomicU32 = AtomicU32::new(1);
 static HAS_COLLECTIBLE: AtomicBool = AtomicBool::new(false);
 /// Whether a module was unloaded.
 static HAS_UNLOADED: AtomicBool = AtomicBool::new(false);
+/// Whether there was a dynamic method.
+static HAS_DYNAMIC: AtomicBool = AtomicBool::new(false);
 /// Whether functions and types are recorded, because some can go.
 static FOLLOWS: AtomicBool = AtomicBool::new(false);
 /// For each existing target: twice the epoch in which it was first seen, plus one while it is being loaded.
@@ -121,15 +124,18 @@ impl Ledger {
 /// The epoch for an id that the runtime names now.
 #[inline]
 pub(crate) fn stamp(kind: Kind, number: usize) -> Epoch {
-    if kind.goes_with_modules() && !FOLLOWS.load(Ordering::Acquire) {
+    let is_permanent = kind.goes_with_modules() && !FOLLOWS.load(Ordering::Acquire);
+    if is_permanent && !(kind == Kind::Function && HAS_DYNAMIC.load(Ordering::Acquire)) {
         return Epoch::ALWAYS;
     }
     let call = InFlight::begin();
     // Read before the lookup, so that an id whose target goes in between has an older epoch.
     let epoch = EPOCH.load(Ordering::SeqCst);
-    match SEEN.get(number, &call) {
-        Some(_) => Epoch(epoch),
-        None => first_seen(kind, number),
+    match SEEN.find(number, &call) {
+        Found::Value(_) => Epoch(epoch),
+        // No dynamic method.
+        Found::Never if is_permanent => Epoch::ALWAYS,
+        Found::Never | Found::Removed => first_seen(kind, number),
     }
 }
 
@@ -148,7 +154,7 @@ fn first_seen(kind: Kind, number: usize) -> Epoch {
 /// The epoch for the id of a dynamic method, which is unloaded on its own, with a callback.
 #[cold]
 pub(crate) fn is_dynamic(number: usize) -> Epoch {
-    FOLLOWS.store(true, Ordering::SeqCst);
+    HAS_DYNAMIC.store(true, Ordering::SeqCst);
     let mut ledger = lock(&LEDGER);
     let epoch = EPOCH.load(Ordering::Relaxed);
     if !ledger.is_known(number) {
@@ -373,6 +379,7 @@ pub(super) fn begin(by_attach: bool) -> bool {
     ledger.next_epoch();
     HAS_COLLECTIBLE.store(by_attach, Ordering::SeqCst);
     HAS_UNLOADED.store(false, Ordering::SeqCst);
+    HAS_DYNAMIC.store(false, Ordering::SeqCst);
     FOLLOWS.store(by_attach, Ordering::SeqCst);
     true
 }
