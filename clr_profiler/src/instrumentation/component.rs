@@ -174,7 +174,8 @@ impl Component for Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Ok(true);
         };
-        let facts = info.function_info2(function)?;
+        // Most are not selected: their type arguments are not asked for.
+        let facts = info.function_info(function)?;
         let (is_rejected, instances_matter) = {
             let table = lock(&shared.table);
             let is_rejected = table.rejects_code((facts.module, facts.token));
@@ -187,6 +188,7 @@ impl Component for Instrumentation {
             return Ok(true);
         }
         // Instances over a module's types were compiled with it.
+        let facts = info.function_info2(function)?;
         let class = facts
             .class
             .and_then(|class| info.class_id_info2(class).ok());
@@ -205,11 +207,11 @@ impl Component for Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Ok(true);
         };
-        let callee = info.method(callee)?;
-        if shared.is_left_alone((callee.module(), callee.token())) || !shared.selects(&callee)? {
+        let facts = info.function_info(callee)?;
+        let key = (facts.module, facts.token);
+        if shared.is_left_alone(key) || !shared.selects(key, callee)? {
             return Ok(true);
         }
-        let key = (callee.module(), callee.token());
         let is_deferring = shared.is_deferring();
         let (may_be_inlined, is_first_use) = {
             let table = lock(&shared.table);
@@ -235,15 +237,17 @@ impl Component for Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Ok(());
         };
-        let method = info.method(function)?;
-        let key = (method.module(), method.token());
+        // Most are not selected: the rest of their facts is not asked for.
+        let facts = info.function_info(function)?;
+        let key = (facts.module, facts.token);
         // Under one lock: another instance may be decided about meanwhile, and its body set.
         if shared.is_deferring() && lock(&shared.table).leave_undecided(key) {
             return Ok(());
         }
-        if !shared.selects(&method)? {
+        if !shared.selects(key, function)? {
             return Ok(());
         }
+        let method = info.method(function)?;
         let is_deferring = shared.is_deferring();
         let (begun, codes) = {
             let mut table = lock(&shared.table);

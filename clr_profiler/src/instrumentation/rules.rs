@@ -323,14 +323,18 @@ impl Description {
     /// Whether methods of an assembly may be changed.
     pub(super) fn selects_assembly(&self, name: &str) -> bool {
         let is_helper = |helper: &HelperAssembly| helper.props().name == name;
-        if self.helpers().any(is_helper) {
-            return false;
-        }
-        let needs_name = self.needs_name(is_framework(name));
-        self.rules.iter().any(|rule| match needs_name {
-            true => rule.patterns.names_assembly(name),
-            false => rule.patterns.matches_assembly(name),
-        })
+        !self.helpers().any(is_helper) && !self.reaching(name, is_framework(name)).is_empty()
+    }
+
+    /// The rules that may change methods of an assembly.
+    pub(super) fn reaching(&self, assembly: &str, is_framework: bool) -> Vec<RuleIndex> {
+        let needs_name = self.needs_name(is_framework);
+        let rules = (0..).zip(&self.rules);
+        let reaching = rules.filter(|(_, rule)| match needs_name {
+            true => rule.patterns.names_assembly(assembly),
+            false => rule.patterns.matches_assembly(assembly),
+        });
+        reaching.map(|(index, _)| index).collect()
     }
 
     /// Whether only patterns with an assembly reach an assembly, which is part of .NET or not.
@@ -338,17 +342,21 @@ impl Description {
         is_framework && !self.has_framework
     }
 
-    /// The rules that change a method, in the order of the description. A global method, of `<Module>`, is changed only by
+    /// Those of the rules that change a method, in the order of the description. A global method, of `<Module>`, is changed only by
     /// patterns that name that: a module's initialiser runs before all else.
     pub(super) fn select<F: MethodFacts + ?Sized>(
         &self,
+        rules: &[RuleIndex],
         method: &F,
         is_framework: bool,
         is_global: bool,
     ) -> std::result::Result<Vec<RuleIndex>, F::Error> {
         let needs_name = self.needs_name(is_framework);
         let mut selected = Vec::new();
-        for (index, rule) in (0..).zip(&self.rules) {
+        for index in rules.iter().copied() {
+            let Some(rule) = self.rules.get(index as usize) else {
+                continue;
+            };
             let matching = rule.patterns.matching(method)?;
             let patterns = rule.patterns.patterns();
             let mut matching = matching.iter().filter_map(|at| patterns.get(*at));
@@ -366,11 +374,12 @@ impl Description {
     /// The same, without those that leave the method alone.
     pub(super) fn select_definition(
         &self,
+        rules: &[RuleIndex],
         method: &MethodDefinition<'_>,
         is_framework: bool,
         is_global: bool,
     ) -> Result<Vec<RuleIndex>> {
-        let mut selected = self.select(method, is_framework, is_global)?;
+        let mut selected = self.select(rules, method, is_framework, is_global)?;
         if let Some(is_excepted) = &self.except
             && self.calls_helper(&selected)
             && is_excepted(&SelectedMethod::new(method))

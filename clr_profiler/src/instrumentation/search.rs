@@ -70,6 +70,7 @@ pub(super) fn find(
 ) -> Result<Vec<(MethodDef, Vec<RuleIndex>)>> {
     let metadata = info.module_metadata(module)?;
     let types = Types::new(description, assembly);
+    let reaching = description.reaching(assembly, is_framework);
     let assembly: Rc<str> = assembly.into();
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
@@ -101,7 +102,12 @@ pub(super) fn find(
                 props,
                 known: known.clone(),
             };
-            let rules = description.select_definition(&method, is_framework, class.row() == 1)?;
+            let rules = description.select_definition(
+                &reaching,
+                &method,
+                is_framework,
+                class.row() == 1,
+            )?;
             if !rules.is_empty() {
                 found.push((token, rules));
             }

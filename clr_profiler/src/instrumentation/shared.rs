@@ -13,7 +13,7 @@ use super::rules::Description;
 use super::search;
 use super::table::{MethodKey, Module, Rules, Selected, Table, Timing};
 use crate::error::{Error, Result};
-use crate::ids::{ClassId, ModuleId};
+use crate::ids::{ClassId, FunctionId, ModuleId};
 use crate::image::Images;
 use crate::info::function_control::FunctionControl;
 use crate::info::method::Method;
@@ -375,8 +375,7 @@ impl Shared {
     }
 
     /// Whether a method is selected; decides about methods of modules that were not searched.
-    pub(super) fn selects(&self, method: &Method<'_>) -> Result<bool> {
-        let key = (method.module(), method.token());
+    pub(super) fn selects(&self, key: MethodKey, function: FunctionId) -> Result<bool> {
         let selected = lock(&self.table).selected(key);
         let Selected::Undecided(is_framework) = selected else {
             return Ok(selected == Selected::Yes);
@@ -384,10 +383,14 @@ impl Shared {
         if let Some(is_selected) = self.decide_late(key)? {
             return Ok(is_selected);
         }
+        let method = self.info.method(function)?;
         let is_global = method.declaring_type()?.row() == 1;
         let definition = method.definition()?;
         let description = &self.description;
-        let rules = description.select_definition(&definition, is_framework, is_global)?;
+        let assembly = lock(&self.table).assembly(key.0);
+        let reaching = description.reaching(&assembly, is_framework);
+        let rules =
+            description.select_definition(&reaching, &definition, is_framework, is_global)?;
         Ok(self.decide(key, rules))
     }
 

@@ -143,10 +143,11 @@ impl Component for NativeMethods {
         if lock(&self.modules).is_empty() {
             return Ok(());
         }
-        let method = info.method(function)?;
-        if !lock(&self.modules).contains(&method.module()) {
+        let module = info.function_info(function)?.module;
+        if !lock(&self.modules).contains(&module) {
             return Ok(());
         }
+        let method = info.method(function)?;
         match (self.functions)(&method.name()?) {
             Some(call) => self.pass_on(&method, &call),
             None => Ok(()),

@@ -65,6 +65,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         let is_global = props.class.is_nil();
+        let reaching = self.description.reaching(assembly, is_framework);
         let known = Known {
             assembly: Some(assembly.into()),
             class: None,
@@ -78,6 +79,6 @@ impl Shared {
             known,
         };
         self.description
-            .select_definition(&method, is_framework, is_global)
+            .select_definition(&reaching, &method, is_framework, is_global)
     }
 }
