@@ -3,7 +3,7 @@
 //! No call of the runtime is made here: the table is locked in callbacks that the runtime makes in its own calls.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::outcome::MethodState;
@@ -12,6 +12,7 @@ use crate::ids::ModuleId;
 use crate::image::ModuleImage;
 use clr_profiler_il::token::MethodDef;
 pub(super) use waiting::Begun;
+use waiting::{ByRow, Unseen};
 
 /// The key of a method of a loaded module.
 pub(super) type MethodKey = (ModuleId, MethodDef);
@@ -66,7 +67,9 @@ pub(super) struct Module {
     pub(super) may_wait: bool,
     pub(super) rows: BTreeMap<MethodDef, Row>,
     /// Methods that are not selected, of a module whose methods are decided about when they are compiled.
-    pub(super) others: HashSet<MethodDef>,
+    pub(super) others: HashSet<MethodDef, ByRow>,
+    /// Methods of such a module that were left alone before they were decided about.
+    pub(super) unseen: HashMap<MethodDef, Unseen, ByRow>,
 }
 
 /// When the bodies of a module are set.
@@ -98,8 +101,6 @@ pub(super) struct Row {
     codes: BTreeSet<usize>,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
-    /// Whether it was left alone before it was decided about: it has no rules yet.
-    is_unseen: bool,
     /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
     may_wait: bool,
     compilations: u32,
@@ -161,7 +162,6 @@ impl Row {
             needs_map: false,
             codes: BTreeSet::new(),
             is_given_back: false,
-            is_unseen: false,
             may_wait: false,
             compilations: 0,
         }
@@ -223,25 +223,23 @@ impl Table {
         };
         let is_late = module.late.is_some();
         if rules.is_empty() {
-            module.rows.remove(&method);
+            module.unseen.remove(&method);
             module.others.insert(method);
             return;
         }
-        match module.rows.entry(method) {
-            Entry::Vacant(place) => {
-                place.insert(Row {
-                    // The program compiles methods of its own modules once.
-                    may_wait: may_wait && is_late,
-                    ..Row::new(rules)
-                });
-            }
-            Entry::Occupied(mut row) if row.get().is_unseen => {
-                let row = row.get_mut();
-                (row.rules, row.may_wait, row.is_unseen) = (rules.into(), may_wait, false);
-            }
-            // Another thread has decided.
-            Entry::Occupied(_) => {}
-        }
+        // Another thread may have decided.
+        let Entry::Vacant(place) = module.rows.entry(method) else {
+            return;
+        };
+        let row = Row {
+            // The program compiles methods of its own modules once.
+            may_wait: may_wait && is_late,
+            ..Row::new(rules)
+        };
+        place.insert(match module.unseen.remove(&method) {
+            Some(unseen) => unseen.decided(row),
+            None => row,
+        });
     }
 
     /// Removes a module without selected methods; records why it was not searched.
@@ -269,7 +267,7 @@ impl Table {
 
     pub(super) fn forget(&mut self, id: ModuleId) {
         if let Some(module) = self.modules.remove(&id) {
-            self.unloaded += module.rows.len() as u64;
+            self.unloaded += (module.rows.len() + module.unseen.len()) as u64;
         }
         self.inliners.retain(|key| key.0 != id);
         self.awaiting.retain(|key| key.0 != id);
@@ -278,22 +276,22 @@ impl Table {
     /// Whether a module has selected methods.
     pub(super) fn has_methods(&self, id: ModuleId) -> bool {
         let module = self.modules.get(&id);
-        module.is_some_and(|module| !module.rows.is_empty())
+        module.is_some_and(|module| !module.rows.is_empty() || !module.unseen.is_empty())
     }
 
     /// Whether there is a state of a method.
     pub(super) fn is_known(&self, (id, method): MethodKey) -> bool {
         let module = self.modules.get(&id);
-        module.is_some_and(|module| module.rows.contains_key(&method))
+        module.is_some_and(|module| {
+            module.rows.contains_key(&method) || module.unseen.contains_key(&method)
+        })
     }
 
     /// Whether a method is selected.
     pub(super) fn selected(&self, (id, method): MethodKey) -> Selected {
         match self.modules.get(&id) {
             None => Selected::No,
-            Some(module) if module.rows.get(&method).is_some_and(|row| !row.is_unseen) => {
-                Selected::Yes
-            }
+            Some(module) if module.rows.contains_key(&method) => Selected::Yes,
             Some(module)
                 if (module.is_dynamic || module.late.is_some())
                     && !module.others.contains(&method) =>
@@ -368,10 +366,7 @@ impl Table {
             }
             return None;
         }
-        if module.is_by_rejit
-            || row.is_unseen
-            || row.is_edited && row.state != MethodState::NotCompiled
-        {
+        if module.is_by_rejit || row.is_edited && row.state != MethodState::NotCompiled {
             return None;
         }
         // Compiled again by a later tier: its first code has the original IL, and ReJIT changes it.
@@ -561,6 +556,7 @@ impl Table {
                 problem: row.problem.clone(),
             }));
         }
+        outcomes.extend(self.unseen_outcomes(&is_wanted));
         outcomes
     }
 

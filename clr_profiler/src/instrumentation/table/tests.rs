@@ -196,18 +196,14 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
 #[test]
 fn a_method_that_was_left_alone_undecided_is_edited_once_it_is_decided_about() {
     let mut table = Table::default();
-    let unseen = Row {
-        state: MethodState::Deferred,
-        is_unseen: true,
-        ..Row::new(Vec::new())
-    };
     let module = Module {
         is_dynamic: true,
-        rows: [(key(1).1, unseen)].into(),
+        unseen: [(key(1).1, Unseen::default())].into_iter().collect(),
         ..Module::default()
     };
     table.begin_module(key(1).0, module);
     assert_eq!(table.unseen(2), [key(1)]);
+    assert_eq!(table.outcomes(|_, _| true).len(), 1);
     assert_eq!(table.begin_early(key(1)), None);
     table.decide(key(1), vec![5], false);
     assert_eq!(table.unseen(2), []);

@@ -1,6 +1,8 @@
 //! Methods that are left alone until they are compiled again.
 
-use super::{MethodKey, Row, RuleIndex, Rules, Selected, Table, Timing};
+use std::hash::{BuildHasher, Hasher};
+
+use super::{MethodKey, Row, RowOutcome, RuleIndex, Rules, Selected, Table, Timing};
 use crate::ids::ModuleId;
 use crate::instrumentation::outcome::MethodState;
 
@@ -11,6 +13,57 @@ pub(in crate::instrumentation) enum Begun {
     First(Rules),
     /// It was left alone when its first code was compiled.
     Again(Rules),
+}
+
+/// A method that was left alone before it was decided about: it has no rules yet. There may be tens of thousands.
+#[derive(Debug, Default)]
+pub(in crate::instrumentation) struct Unseen {
+    /// As those of a [`Row`].
+    compilations: u32,
+    codes: Vec<usize>,
+}
+
+impl Unseen {
+    /// The row of the method, now that it is decided about.
+    pub(super) fn decided(self, row: Row) -> Row {
+        Row {
+            state: MethodState::Deferred,
+            compilations: self.compilations,
+            codes: self.codes.into_iter().collect(),
+            ..row
+        }
+    }
+}
+
+/// Hashes methods by their tokens, which are consecutive numbers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::instrumentation) struct ByRow;
+
+impl BuildHasher for ByRow {
+    type Hasher = RowHasher;
+
+    fn build_hasher(&self) -> RowHasher {
+        RowHasher::default()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(in crate::instrumentation) struct RowHasher(u64);
+
+impl Hasher for RowHasher {
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.wrapping_mul(31) + u64::from(*byte);
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = self.0.wrapping_mul(31) + u64::from(number);
+    }
 }
 
 impl Row {
@@ -61,23 +114,42 @@ impl Table {
         let Some(module) = self.modules.get_mut(&id) else {
             return false;
         };
-        let row = module.rows.entry(method).or_insert_with(|| Row {
-            state: MethodState::Deferred,
-            is_unseen: true,
-            may_wait: true,
-            ..Row::new(Vec::new())
-        });
-        row.compilations += 1;
+        module.unseen.entry(method).or_default().compilations += 1;
         true
     }
 
     /// Methods that were left alone without a decision, at most this many.
     pub(in crate::instrumentation) fn unseen(&self, most: usize) -> Vec<MethodKey> {
         let rows = self.modules.iter().flat_map(|(id, module)| {
-            let rows = module.rows.iter().filter(|(_, row)| row.is_unseen);
-            rows.map(|(method, _)| (*id, *method))
+            let unseen = module.unseen.keys();
+            unseen.map(|method| (*id, *method))
         });
         rows.take(most).collect()
+    }
+
+    /// The outcomes of those that are wanted.
+    pub(super) fn unseen_outcomes(
+        &self,
+        is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
+    ) -> Vec<RowOutcome> {
+        if !is_wanted(MethodState::Deferred, None) {
+            return Vec::new();
+        }
+        let state = match self.is_removed() {
+            true => MethodState::Off,
+            false => MethodState::Deferred,
+        };
+        let outcomes = self.modules.iter().flat_map(|(id, module)| {
+            module.unseen.keys().map(move |method| RowOutcome {
+                key: (*id, *method),
+                assembly: module.assembly.clone(),
+                name: None,
+                state,
+                rules: Rules::default(),
+                problem: None,
+            })
+        });
+        outcomes.collect()
     }
 
     /// Whether a loaded module of whose methods those alone are known that were compiled has such an assembly.
@@ -137,10 +209,15 @@ impl Table {
         (id, method): MethodKey,
         codes: Vec<usize>,
     ) {
-        let module = self.modules.get_mut(&id);
-        if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
+        let Some(module) = self.modules.get_mut(&id) else {
+            return;
+        };
+        if let Some(row) = module.rows.get_mut(&method) {
             row.compilations = row.compilations.saturating_sub(1);
             row.codes.extend(codes);
+        } else if let Some(unseen) = module.unseen.get_mut(&method) {
+            unseen.compilations = unseen.compilations.saturating_sub(1);
+            unseen.codes.extend(codes);
         }
     }
 }
