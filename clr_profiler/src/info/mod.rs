@@ -101,4 +101,4 @@ pub(crate) use object::reference_fields;
 pub use object::{ArrayObject, Object, ObjectValue, StructValue};
 pub use statics::{CorProfilerInfoStatics, StaticKind};
 #[cfg(feature = "rewrite")]
-pub(crate) use written::{expect, module_goes, prepare, prepare_expected};
+pub(crate) use written::{expect, expect_helper, module_goes, prepare, prepare_expected};

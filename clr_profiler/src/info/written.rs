@@ -23,6 +23,9 @@ struct Written {
     program: AtomicBool,
     /// Some of .NET.
     framework: AtomicBool,
+    /// The names of helpers, which are neither.
+    helpers: Mutex<HashSet<String>>,
+    has_helpers: AtomicBool,
 }
 
 /// Opens a module for writing, if it is not open. Its rows stay as they are.
@@ -42,10 +45,12 @@ pub(crate) fn prepare_expected(info: &ProfilerInfo, module: ModuleId) {
     let written = info.extension::<Written>();
     let program = written.program.load(Ordering::Relaxed);
     let framework = written.framework.load(Ordering::Relaxed);
-    if !program && !framework {
+    let has_helpers = written.has_helpers.load(Ordering::Relaxed);
+    if !program && !framework && !has_helpers {
         return;
     }
     let is_expected = match kind(info, module) {
+        Some(Kind::Helper) => true,
         Some(Kind::Framework) => framework,
         Some(Kind::Program) => program,
         None => false,
@@ -65,12 +70,13 @@ pub(crate) fn is_written(info: &ProfilerInfo, module: ModuleId) {
     let of_kind = match kind(info, module) {
         Some(Kind::Framework) => &written.framework,
         Some(Kind::Program) => &written.program,
-        None => return,
+        Some(Kind::Helper) | None => return,
     };
     of_kind.store(true, Ordering::Relaxed);
 }
 
 enum Kind {
+    Helper,
     Program,
     Framework,
 }
@@ -82,10 +88,20 @@ fn kind(info: &ProfilerInfo, module: ModuleId) -> Option<Kind> {
         return None;
     }
     let assembly = info.assembly_info(facts.assembly?).ok()?;
+    if lock(&info.extension::<Written>().helpers).contains(&assembly.name) {
+        return Some(Kind::Helper);
+    }
     Some(match is_framework(&assembly.name) {
         true => Kind::Framework,
         false => Kind::Program,
     })
+}
+
+/// The program will load a helper, whose methods are written to.
+pub(crate) fn expect_helper(info: &ProfilerInfo, name: &str) {
+    let written = info.extension::<Written>();
+    lock(&written.helpers).insert(name.to_owned());
+    written.has_helpers.store(true, Ordering::Relaxed);
 }
 
 /// Modules of the program will be written to.

@@ -2,10 +2,10 @@
 
 use super::progress::Progress;
 use super::{HelperAssembly, Source, framework};
-use crate::error::{Error, OptionalExt, Result};
+use crate::error::{Error, Result};
 use crate::ids::ModuleId;
-use crate::info::{BodyMemory, CorProfilerInfo};
-use crate::metadata::{MetadataEmit, MetadataImport, MethodProps};
+use crate::info::{self, BodyMemory, CorProfilerInfo};
+use crate::metadata::{Metadata, MetadataEmit, MetadataImport, MethodProps};
 use crate::rewrite::module_metadata::ModuleMetadata;
 use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
@@ -23,6 +23,8 @@ use clr_profiler_il::token::{MethodDef, TypeDef};
 
 /// The row of the type that holds global methods and fields: `<Module>`.
 const GLOBALS: u32 = 1;
+/// The name of initialisers, of which a type has one at most.
+const NAME: &str = ".cctor";
 /// The attributes of a static constructor, as compilers set them.
 const ATTRIBUTES: MethodAttributes = SPECIAL
     .union(MethodAttributes::STATIC)
@@ -75,6 +77,7 @@ pub(super) fn load_in_method(
         return Err(of_core_library());
     }
     let (info, module) = (cx.info(), cx.module());
+    info::expect_helper(info, &helper.props.name);
     let load = load(&Loading::of(helper, info, module)?, Attempts::One, body, cx)?;
     body.prologue(&load).map_err(Error::from)
 }
@@ -97,8 +100,8 @@ pub(super) fn load_into(
     if ModuleMetadata::open(info, module)?.is_core_library() {
         return Err(of_core_library());
     }
+    info::expect_helper(info, &helper.props.name);
     let loading = Loading::of(helper, info, module)?;
-    const NAME: &str = ".cctor";
     let signature = MethodSig::new(TypeSig::Void, Vec::new());
     let no_type = || Error::other("row 1 is no row");
     let globals = TypeDef::from_row(GLOBALS).ok_or_else(no_type)?;
@@ -107,8 +110,7 @@ pub(super) fn load_into(
         let slot = store(info).module(module).method(initializer);
         slot.reserve(NotInstrumentable::LoadsHelper);
     };
-    let found = metadata.find_method(Some(globals), NAME, &signature);
-    match found.optional()? {
+    match initializer_of(&metadata, globals)? {
         Some(initializer) => {
             let before = info.il_function_body(module, initializer)?;
             let subject = Subject::new(info, module, initializer)?;
@@ -140,6 +142,17 @@ pub(super) fn load_into(
             memory.set(info, initializer)
         }
     }
+}
+
+/// The initialiser of a type, if it has one. The runtime's own search first hashes the names of all members of the module.
+fn initializer_of(metadata: &Metadata<'_>, class: TypeDef) -> Result<Option<MethodDef>> {
+    for method in metadata.methods(class) {
+        let method = method?;
+        if metadata.method_props(method)?.name == NAME {
+            return Ok(Some(method));
+        }
+    }
+    Ok(None)
 }
 
 /// The body of the module's initialiser, with the code before the original code.
