@@ -15,8 +15,8 @@ use crate::report::private;
 const PAGE: u64 = 4096;
 /// The bytes that are copied at once.
 const PIECE: usize = 64 * PAGE as usize;
-/// The initial room of a file.
-const ROOM: u64 = 4 * PAGE;
+/// The initial room of a file: each replacement takes a millisecond, in which the system begins to write the file to the disk.
+const ROOM: u64 = 256 * PAGE;
 /// A file gets room for this multiple of its text, and a large one for less: replacing it copies the text.
 const GROWTH: u64 = 4;
 const LARGE: u64 = 16 << 20;
