@@ -1,6 +1,7 @@
 //! Runs of programs with and without tracing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::env;
 use std::error::Error;
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -10,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use clr_profiler_launcher::{ProfilerLibrary, find_library};
 use clr_profiler_tests::{
     Folder, GENERATOR, Pinned, Runtime, clsid, configure_generator, matrix, profilee,
+    write_proteins,
 };
 use examples_support::runtime::fetch;
 
@@ -134,7 +136,11 @@ impl Job {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut launch = self.runtime.launch(&self.program, &arguments);
         if is_traced {
-            let library = find_library("method_tracer")?;
+            // That of the command is built otherwise, and says more about what its users get.
+            let library = match env::var_os("TRACER_LIBRARY") {
+                Some(path) => path.into(),
+                None => find_library("method_tracer")?,
+            };
             launch.profiler(ProfilerLibrary::new(
                 library,
                 clsid("C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48"),
@@ -285,20 +291,7 @@ fn proteins(name: &'static str, count: usize) -> Result<Option<Job>> {
     };
     let words = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
     let mut job = Job::new(name, runtime, program, words);
-    let acids = b"ACDEFGHIKLMNPQRSTVWY";
-    let mut text = String::new();
-    let mut seed = 7_u64;
-    for number in 0..count {
-        text +=
-            &format!(">sp|P{number:05}|P{number}_HUMAN Protein {number} OS=Homo sapiens OX=9606\n");
-        text.extend((0..300).map(|_| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            char::from(acids[(seed >> 33) as usize % acids.len()])
-        }));
-        text += "\n";
-    }
-    let file = job.folder.path("proteins.fasta");
-    fs::write(&file, text)?;
+    let file = write_proteins(&job.folder, count);
     let input = job.folder.path("input");
     fs::write(&input, format!("{}\n", file.display()))?;
     job.input = Some(input);
@@ -349,10 +342,17 @@ fn started(name: &'static str) -> Result<Option<Job>> {
     }
     let starts = starts.iter().map(|text| methods(text).collect());
     let common = starts.reduce(|one: HashSet<&str>, other| &one & &other);
+    let common = common.unwrap_or_default();
+    // A name selects generic methods of this name, too.
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    for name in &common {
+        *alike.entry(without_type_arguments(name)).or_default() += 1;
+    }
     let is_plain = |name: &&str| {
-        name.ends_with(')') && !name.contains(['<', '&', '*', '[']) && !name.contains("..")
+        let is_plain = !name.contains(['<', '&', '*', '[']) && !name.contains("..");
+        name.ends_with(')') && is_plain && alike.get(*name) == Some(&1)
     };
-    let mut names: Vec<&str> = common.into_iter().flatten().filter(is_plain).collect();
+    let mut names: Vec<&str> = common.into_iter().filter(is_plain).collect();
     names.sort_unstable();
     names.truncate(TARGETS);
     if names.len() < TARGETS {
@@ -363,6 +363,15 @@ fn started(name: &'static str) -> Result<Option<Job>> {
     job.options[0].1 = format!("@{}", targets.display());
     job.targets = Some(TARGETS);
     Ok(Some(job))
+}
+
+fn without_type_arguments(name: &str) -> String {
+    let mut depth = 0;
+    let mut is_kept = |c: char| {
+        depth += i32::from(c == '<') - i32::from(c == '>');
+        depth == 0 && c != '>'
+    };
+    name.chars().filter(|c| is_kept(*c)).collect()
 }
 
 /// The names in the table of a summary.
