@@ -275,7 +275,9 @@ fn method_tracer(number: usize, config: &str) {
             let clsid = "C2B8E5F1-7D34-4A96-8E07-51F3A9D26B48";
             let files = ["OUTPUT", "SUMMARY", "CONFIG"];
             let scenario = example(scenario, folder, "method_tracer", clsid, &files);
-            scenario.env("METHOD_TRACER_ARGUMENTS", "1")
+            scenario
+                .env("METHOD_TRACER_ARGUMENTS", "1")
+                .env("METHOD_TRACER_BUDGET", "100")
         },
         |what, folder, _| least(what, &read(folder, "SUMMARY"), "  Language.", 40),
     );

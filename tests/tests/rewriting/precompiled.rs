@@ -125,7 +125,8 @@ fn each_call_from_precompiled_code_is_traced() {
         fs::write(&config, format!("{RENAMED}!**.get_*\n")).unwrap();
         let config = format!("@{}", config.display());
         let file = summary.to_str().unwrap();
-        let options = ["--methods", &config, "--summary", file];
+        let methods = ["--budget", "100", "--methods", &config];
+        let options = [&methods[..], &["--summary", file]].concat();
         results(Example("method_tracer"), runtime, &library, &options);
         let summary = fs::read_to_string(file).unwrap();
         assert!(!summary.contains("not traced:"), "{summary}");

@@ -11,7 +11,11 @@ const DELAY: f64 = 28.0;
 fn asynchronous_methods_end_with_their_tasks() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, _) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
+        let (trace, _) = traced(
+            runtime,
+            &["--budget", "100", "--methods", "**", "--arguments"],
+            &["work"],
+        );
         let mut deferred = 0;
         for method in ["OfTask", "OfTaskOf", "OfValueTask", "OfValueTaskOf"] {
             let name = format!("Traced.Asynchronous.{method}(Traced.Asynchronous+End)");
@@ -83,7 +87,11 @@ fn spans_belong_to_what_has_called_them() {
     ];
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, _) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
+        let (trace, _) = traced(
+            runtime,
+            &["--budget", "100", "--methods", "**", "--arguments"],
+            &["work"],
+        );
         let leaves = trace.of("Traced.Flow.Leaf(string)");
         assert_eq!(leaves.len(), 6);
         let main = trace.of("Traced.Program.Main(string[])")[0].thread;

@@ -36,7 +36,11 @@ const COUNTS: [(&str, usize, usize); 21] = [
 fn every_kind_of_method_has_its_spans() {
     for runtime in runtimes() {
         println!("on {}", runtime.name);
-        let (trace, summary) = traced(runtime, &["--methods", "**", "--arguments"], &["work"]);
+        let (trace, summary) = traced(
+            runtime,
+            &["--budget", "100", "--methods", "**", "--arguments"],
+            &["work"],
+        );
         for (name, calls, errors) in COUNTS {
             let spans = trace.of(name);
             let failed = spans.iter().filter(|span| span.exception.is_some());
@@ -112,7 +116,8 @@ fn patterns_say_which() {
         let lines = "# some\nTraced!Traced.Plain.Overload(*)\n- **.Overload(string)\n\
                      Tra*!**.Point.*\nSystem.Private.CoreLib!System.String.Concat\n";
         fs::write(&config, lines).unwrap();
-        let options = ["--methods", &format!("@{}", config.display())];
+        let config = format!("@{}", config.display());
+        let options = ["--budget", "100", "--methods", &config];
         let (trace, summary) = traced(runtime, &options, &["work"]);
         let mut names: Vec<_> = trace.spans.iter().map(|span| span.name.as_str()).collect();
         names.dedup();
@@ -152,6 +157,8 @@ fn a_configuration_that_cannot_be_read_is_told_and_the_program_runs() {
     fs::write(&config, "Traced::Plain.Overload\n").unwrap();
     let output = folder.path("trace.json");
     let options = [
+        "--budget",
+        "100",
         "--methods",
         &format!("@{}", config.display()),
         "--output",

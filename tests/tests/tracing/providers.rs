@@ -22,6 +22,8 @@ fn commands_of_npgsql_follow_the_conventions() {
         let port = database::start();
         let at = connection(port);
         let options = [
+            "--budget",
+            "100",
             "--methods",
             "Provider!**.Ask*",
             "--output",

@@ -130,7 +130,8 @@ fn service(executable: &Path, folder: &Folder, collector: Option<&Collector>) ->
             command
                 .arg("--output")
                 .arg(folder.path("service.json"))
-                .args(["--otlp", &collector.url, "--methods", OWN, "--"])
+                .args(["--otlp", &collector.url, "--budget", "100"])
+                .args(["--methods", OWN, "--"])
                 .arg(executable);
             command
         }
@@ -160,6 +161,8 @@ fn client(
     };
     let file = folder.path("client.json");
     let options = [
+        "--budget",
+        "100",
         "--methods",
         ASK,
         "--output",

@@ -14,7 +14,8 @@ fn threads_have_their_names() {
         let folder = Folder::new();
         let file = folder.path("trace.json");
         let patterns = "ThreadNames.**; generated ThreadNames.**";
-        let options = ["--methods", patterns, "--output", file.to_str().unwrap()];
+        let methods = ["--budget", "100", "--methods", patterns];
+        let options = [&methods[..], &["--output", file.to_str().unwrap()]].concat();
         let program = profilee("ThreadNames");
         let plain = Finished::of(EXAMPLE.plain(runtime, &program, &[]));
         let finished = Finished::of(EXAMPLE.command(runtime, &options, &program, &[]));

@@ -2,7 +2,7 @@
 
 use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::notes::{self, About};
 use super::{SPANS, compilations};
@@ -21,15 +21,10 @@ const OLDER: Costs = Costs {
     helped: 700.0,
 };
 
-/// The least that is allowed, in nanoseconds. Without optimisation, everything takes several times as long.
-const ADVANCE: f64 = if cfg!(debug_assertions) { 100e6 } else { 20e6 };
+/// The least that is allowed, in nanoseconds of CPU time: for the first calls of a program.
+const ADVANCE: f64 = 20e6;
 
-/// A program that has not run for long may have this multiple of its share, up to the share of this time: methods are compiled at its
-/// start. The start of the tool and its callbacks take about twice the share of a short run, where nothing can be saved.
-const AT_START: f64 = if cfg!(debug_assertions) { 3.0 } else { 1.0 };
-const START: f64 = 10e9;
-
-/// The part of it that compilations may take, so that something is left for calls.
+/// The part of the allowed costs that compilations may take, so that something is left for calls.
 const COMPILED: f64 = 0.6;
 
 /// A program that waits counts as one that uses this part of a processor. The tool's threads wake up whether there are spans or
@@ -40,7 +35,11 @@ const LEAST: f64 = 0.2;
 const WRITING: f64 = 1_500.0;
 
 /// The CPU time for which a method is counted at least, in nanoseconds: a count of a moment would say nothing.
-const COUNTED: f64 = 400e6;
+const COUNTED: f64 = 40e6;
+
+/// The time after which code that still counts, although its method was given up, is replaced: a method that is called often gets its next
+/// code sooner, unless it has its last one.
+const REPLACED: Duration = Duration::from_millis(300);
 
 /// The shortest time by which calls are measured, in nanoseconds.
 const SHORT: f64 = 50e6;
@@ -90,7 +89,17 @@ struct Counted {
     last: u64,
     /// The calls between the last two checks.
     calls: u64,
-    is_given_up: bool,
+    given_up: Option<Instant>,
+    is_replaced: bool,
+}
+
+/// The methods that record less from now on, by number.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    /// Those that get other code when they are compiled again.
+    pub(super) renewed: Vec<u32>,
+    /// Those whose code has to be replaced, because it would stay.
+    pub(super) replaced: Vec<u32>,
 }
 
 impl Budget {
@@ -115,8 +124,7 @@ impl Budget {
     }
 
     /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
-    /// Returns these methods.
-    pub(super) fn watch(&mut self) -> Vec<u32> {
+    pub(super) fn watch(&mut self) -> Changed {
         let now = (process_time(), compilations::spent(), Instant::now());
         let passed = now.0.saturating_sub(self.last.0) as f64;
         let elapsed = now.2.saturating_duration_since(self.last.2).as_nanos() as f64;
@@ -132,9 +140,7 @@ impl Budget {
         self.spent += spent + compiled;
         self.passed += passed;
         self.shared += allowance(self.share, passed, elapsed, spent);
-        let allowed = self
-            .shared
-            .max(at_start(self.share, self.passed - self.spent));
+        let allowed = self.shared.max(ADVANCE);
         // The costs of calls and of the tool's threads leave less for compilations.
         let others = self.spent - now.1 as f64;
         compilations::limit((allowed - others).min(COMPILED * allowed));
@@ -145,11 +151,11 @@ impl Budget {
         }
         let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
         if others <= for_calls(allowed, now.1 as f64) {
-            return Vec::new();
+            return Changed::default();
         }
         // The excess is saved from now on. A burst of calls is not measured by the short time that it takes.
         let most = self.share * passed.max(LEAST * elapsed).max(SHORT) / 2.0;
-        let mut changed = Vec::new();
+        let mut changed = Changed::default();
         methods.sort_by(|one, other| other.cost.total_cmp(&one.cost));
         for method in methods {
             if cost <= most {
@@ -161,10 +167,10 @@ impl Budget {
                 continue;
             }
             self.count(&method, passed);
-            changed.push(method.number);
+            changed.renewed.push(method.number);
         }
         if counts > most {
-            changed.extend(self.give_up(most, passed));
+            self.give_up(most, passed, &mut changed);
         }
         changed
     }
@@ -206,21 +212,29 @@ impl Budget {
         calls as f64 * self.costs.count
     }
 
-    /// The counted methods whose counts alone are too dear get their original IL when they are compiled again.
-    fn give_up(&mut self, most: f64, passed: f64) -> Vec<u32> {
+    /// The counted methods whose counts alone are too dear get their original IL when they are compiled again, or at once if that does not
+    /// happen.
+    fn give_up(&mut self, most: f64, passed: f64, changed: &mut Changed) {
         let most = most / self.costs.count;
-        let mut given_up = Vec::new();
         for method in &mut self.counted {
             let is_new = self.passed - method.since < COUNTED;
-            if method.calls as f64 <= most / 4.0 || method.is_given_up || is_new {
+            if method.calls as f64 <= most / 4.0 || method.is_replaced || is_new {
                 continue;
             }
-            method.is_given_up = true;
-            SPANS.record_less(method.number, Recording::Nothing);
-            note(About::GivenUp, method.number, method.calls as f64, passed);
-            given_up.push(method.number);
+            match method.given_up {
+                None => {
+                    method.given_up = Some(Instant::now());
+                    SPANS.record_less(method.number, Recording::Nothing);
+                    note(About::GivenUp, method.number, method.calls as f64, passed);
+                    changed.renewed.push(method.number);
+                }
+                Some(since) if since.elapsed() >= REPLACED => {
+                    method.is_replaced = true;
+                    changed.replaced.push(method.number);
+                }
+                Some(_) => {}
+            }
         }
-        given_up
     }
 
     fn count(&mut self, method: &Method, passed: f64) {
@@ -230,7 +244,8 @@ impl Budget {
             since: self.passed,
             last: SPANS.plain_calls(iter::once(method.number)).iter().sum(),
             calls: 0,
-            is_given_up: false,
+            given_up: None,
+            is_replaced: false,
         });
         note(About::Counted, method.number, method.spans, passed);
     }
@@ -245,12 +260,6 @@ fn allowance(share: f64, passed: f64, elapsed: f64, spent: f64) -> f64 {
 /// The part of the allowed costs that compilations leave for calls: methods that cannot wait for their spans may have spent all.
 fn for_calls(allowed: f64, compiled: f64) -> f64 {
     (allowed - compiled).max((1.0 - COMPILED) * allowed)
-}
-
-/// The costs that are allowed for the start of a program that has run for this CPU time.
-fn at_start(share: f64, passed: f64) -> f64 {
-    let most = share * START;
-    (AT_START * share * passed).min(most).max(ADVANCE)
 }
 
 fn note(about: About, method: u32, calls: f64, passed: f64) {
@@ -273,7 +282,7 @@ struct Method {
 
 #[cfg(test)]
 mod tests {
-    use super::{allowance, at_start, for_calls};
+    use super::{allowance, for_calls};
 
     #[test]
     fn compilations_leave_a_part_for_calls() {
@@ -291,16 +300,5 @@ mod tests {
         assert_eq!(whole(0.0, 1e9, 0.0), 0);
         assert_eq!(whole(2e6, 1e9, 4e6), 4_000_000);
         assert_eq!(whole(2e6, 1e9, 9e7), 10_000_000);
-    }
-
-    #[test]
-    fn a_start_may_cost_more_up_to_the_share_of_ten_seconds() {
-        let millions = |seconds: f64| (at_start(0.05, seconds * 1e9) / 1e6).round() as u64;
-        let allowed = [0.0, 0.2, 1.0, 3.0, 10.0, 60.0].map(millions);
-        let expected = match cfg!(debug_assertions) {
-            true => [100, 100, 150, 450, 500, 500],
-            false => [20, 20, 50, 150, 500, 500],
-        };
-        assert_eq!(allowed, expected);
     }
 }

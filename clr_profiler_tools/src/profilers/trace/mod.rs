@@ -212,7 +212,10 @@ impl Tool for MethodTracer {
         let can_suppress_transitions = info.runtime_information()?.major >= 5;
         let budget = options.budget;
         let budget = budget.map(|share| Budget::new(share, can_suppress_transitions));
-        drain(budget, Arc::clone(&instrumentation))?;
+        if budget.is_some() {
+            setup.add_events(EventMask::ENABLE_REJIT);
+        }
+        drain(info.clone(), budget, Arc::clone(&instrumentation))?;
         let session = Session::start(settings, info, setup, {
             let (instrumentation, report) = (Arc::clone(&instrumentation), Arc::clone(&report));
             let (conventions, samples) = (Arc::clone(&conventions), samples.clone());
@@ -263,7 +266,7 @@ fn exporter(url: Option<&str>, settings: &Settings) -> Result<Option<otlp::Optio
 
 /// Notes the methods that have waited for spans, and the assemblies whose methods are not traced.
 fn note_problems(instrumentation: &Instrumentation) {
-    let (count, methods) = instrumentation.in_state(MethodState::Deferred, notes::NAMED);
+    let (count, methods) = instrumentation.in_state(MethodState::Deferred, notes::NAMED_DEFERRED);
     let names = methods.into_iter().map(|method| method.name).collect();
     notes::set_deferred(count as u64, names);
     for problem in instrumentation.problems() {
@@ -273,7 +276,11 @@ fn note_problems(instrumentation: &Instrumentation) {
 }
 
 /// Starts the thread that takes spans out of the rings of threads, and checks the budget.
-fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> io::Result<()> {
+fn drain(
+    info: ProfilerInfo,
+    mut budget: Option<Budget>,
+    instrumentation: Arc<Instrumentation>,
+) -> io::Result<()> {
     let run = move || {
         let (mut pause, mut passed, mut spans) = (OFTEN, Duration::ZERO, 0);
         threads::take_here();
@@ -293,14 +300,26 @@ fn drain(mut budget: Option<Budget>, instrumentation: Arc<Instrumentation>) -> i
             if let Some(budget) = budget.as_mut().filter(|_| is_due) {
                 (passed, spans) = (Duration::ZERO, 0);
                 let changed = budget.watch();
-                if let Err(error) = instrumentation.renew(&methods::keys(&changed)) {
+                if let Err(error) = instrumentation.renew(&methods::keys(&changed.renewed)) {
                     failures::add("failed", error);
                 }
+                replace(&info, &changed.replaced);
             }
         }
     };
     masks::spawning(|| thread::Builder::new().name("spans".to_owned()).spawn(run))?;
     Ok(())
+}
+
+/// Has the code of methods replaced that would stay otherwise: by code with the IL that they have now. They are not inlined from then on, so
+/// that this is only for those that are called too often even so.
+fn replace(info: &ProfilerInfo, numbers: &[u32]) {
+    for key in methods::keys(numbers) {
+        // If it fails, as for modules that can be unloaded, the code keeps counting.
+        let _ = info
+            .initialize_current_thread()
+            .and_then(|()| info.request_rejit(&[key]));
+    }
 }
 
 /// Takes the spans periodically, and passes them to the trace and the collector.

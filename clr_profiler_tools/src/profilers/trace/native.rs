@@ -150,7 +150,8 @@ impl Call {
             Self::Captures => NativeCall::raw(threads::captures as extern "C" fn() -> isize),
         };
         let call = match cx.can_suppress_transitions()? {
-            // SAFETY: none of them waits, allocates, panics or calls the runtime, and all return in less than a microsecond.
+            // SAFETY: none of them waits, allocates, panics or calls the runtime, and all return in less than a microsecond, but for the
+            // one call in half a ring that wakes up the thread that takes the records, which takes some.
             true => unsafe { call.without_transition() },
             false => call,
         };

@@ -48,8 +48,10 @@ pub(crate) fn forget() {
 static SMALL: Mutex<(u64, Vec<String>)> = Mutex::new((0, Vec::new()));
 /// The same of the methods that have waited for spans.
 static DEFERRED: Mutex<(u64, Vec<String>)> = Mutex::new((0, Vec::new()));
-/// The limit for their names.
-pub(crate) const NAMED: usize = 1_000;
+/// The limit for the names of small methods.
+const NAMED: usize = 1_000;
+/// The limit for those of methods that have waited, which are looked up when the program ends.
+pub(crate) const NAMED_DEFERRED: usize = 200;
 
 /// Adds a method that is too small for spans.
 pub(crate) fn add_small(name: impl FnOnce() -> Result<String>) {

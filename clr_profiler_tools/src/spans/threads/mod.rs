@@ -73,12 +73,12 @@ pub(crate) extern "C" fn begin(method: i32) -> isize {
 
 /// Ends a call, unless the helper has to.
 pub(crate) extern "C" fn end(address: isize, has_failed: i32) -> i32 {
-    let now = ticks();
     // SAFETY: compiled code passes the result of `begin` or `begin_in`.
     let frame = unsafe { FramePointer::of(address) };
     if frame.id.load(Relaxed) == 0 {
         return DONE;
     }
+    let now = ticks();
     let flags = frame.flags.load(Relaxed);
     if has_failed != 0 || flags & !PUBLISHED != 0 {
         frame.end.store(now, Relaxed);
@@ -545,10 +545,13 @@ mod tests {
         let began = Instant::now();
         thread::spawn(|| {
             for _ in 0..10_000 {
-                end(begin_in(METHOD, 0, 0), 0);
+                end(begin_in(METHOD + 1, 0, 0), 0);
             }
         });
         thread::park_timeout(PATIENCE);
         assert!(began.elapsed() < PATIENCE / 2);
+        all.clear();
+        take(&mut all);
+        assert!(all.iter().any(|raw| raw.method == METHOD + 1));
     }
 }

@@ -213,7 +213,9 @@ pub(crate) fn take_here() {
     TAKER.store(Box::into_raw(Box::new(thread::current())), Release);
 }
 
-/// Wakes up the thread that takes the records. It does not wait or allocate.
+/// Wakes up the thread that takes the records. It does not wait or allocate: if the thread is parked, this is one call of the system that
+/// takes some microseconds, once in half a ring. Code that calls [`end`](super::end) without a transition cannot be suspended meanwhile,
+/// which a collection of garbage waits for, as it waits for all threads to reach a safe point.
 #[cold]
 #[inline(never)]
 fn wake() {
