@@ -1,7 +1,7 @@
 //! The map of compiled code, from addresses to functions.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 #[cfg(target_arch = "x86_64")]
 use super::precompiled;
@@ -21,57 +21,66 @@ pub(super) struct Code {
     pub(super) function: FunctionId,
     start: usize,
     size: usize,
-    prologue: Prologue,
+    /// Few methods are ever sampled: it is read for the first stack that has the method. Dynamic methods may be gone by then.
+    prologue: OnceLock<Prologue>,
 }
 
 impl Code {
     fn new(function: FunctionId, range: CodeRange) -> Self {
-        let mut bytes = vec![0; range.size.min(PROLOGUE)];
-        if !read_memory(range.start, &mut bytes) {
-            bytes.clear();
-        }
-        #[cfg(target_arch = "x86_64")]
-        let prologue = prologue::x64::prologue(&bytes);
-        #[cfg(target_arch = "aarch64")]
-        let prologue = prologue::arm64::prologue(&bytes);
         Self {
             function,
             start: range.start,
             size: range.size,
-            prologue,
+            prologue: OnceLock::new(),
         }
+    }
+
+    fn prologue(&self) -> &Prologue {
+        self.prologue.get_or_init(|| {
+            let mut bytes = [0; PROLOGUE];
+            let bytes = bytes.get_mut(..self.size.min(PROLOGUE)).unwrap_or_default();
+            let code: &[u8] = match read_memory(self.start, bytes) {
+                true => bytes,
+                false => &[],
+            };
+            #[cfg(target_arch = "x86_64")]
+            return prologue::x64::prologue(code);
+            #[cfg(target_arch = "aarch64")]
+            return prologue::arm64::prologue(code);
+        })
     }
 
     /// Whether the code replaced code of the same method whose frame is below its own.
     pub(super) fn is_replacement(&self) -> bool {
-        self.prologue.is_replacement
+        self.prologue().is_replacement
     }
 
     /// The bytes between the stack pointer and the return address in the method's body; `None` where frames are found
     /// by the frame pointer alone.
     pub(super) fn whole_depth(&self) -> Option<usize> {
-        cfg!(target_arch = "x86_64").then(|| self.prologue.whole_depth())
+        cfg!(target_arch = "x86_64").then(|| self.prologue().whole_depth())
     }
 
     /// Whether the caller's frame pointer is saved next to a return address at this distance from the stack pointer.
     pub(super) fn saves_frame(&self, distance: usize) -> bool {
-        self.prologue.saves_frame(distance)
+        self.prologue().saves_frame(distance)
     }
 
-    /// The place of the return address while the instruction at this address is the next one.
-    pub(super) fn locate(&self, ip: usize) -> Return {
+    /// The place of the return address while the instruction at this address is the next one. `is_after_call`: no instruction of an
+    /// epilogue can precede it.
+    pub(super) fn locate(&self, ip: usize, is_after_call: bool) -> Return {
         let offset = ip.saturating_sub(self.start);
         let size = self.size.saturating_sub(offset).min(EPILOGUE);
         let mut bytes = [0; EPILOGUE];
         let bytes = bytes.get_mut(..size).unwrap_or_default();
-        let here: &[u8] = match read_memory(ip, bytes) {
+        let here: &[u8] = match !is_after_call && read_memory(ip, bytes) {
             true => bytes,
             false => &[],
         };
         #[cfg(target_arch = "x86_64")]
-        return prologue::x64::locate(&self.prologue, offset, here, self.size);
+        return prologue::x64::locate(self.prologue(), offset, here, self.size);
         #[cfg(target_arch = "aarch64")]
-        return prologue::arm64::locate(&self.prologue, offset, here);
+        return prologue::arm64::locate(self.prologue(), offset, here);
     }
 
     /// Whether the instruction at this address is in a handler that the method itself has called, at the call before this
@@ -210,7 +219,11 @@ pub(super) fn of_method(
 /// The code of a dynamic method.
 pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Result<Vec<Code>> {
     let ranges = info.code_info2(function)?;
-    Ok(ranges.into_iter().map(|range| Code::new(function, range)).collect())
+    let codes: Vec<Code> = ranges.into_iter().map(|range| Code::new(function, range)).collect();
+    for code in &codes {
+        code.prologue();
+    }
+    Ok(codes)
 }
 
 /// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime

@@ -220,7 +220,7 @@ impl Walker<'_> {
         if walked.is_broken {
             // Otherwise the first of the addresses is that of its caller's caller.
             let keeps_frame = match &last {
-                Place::Managed(code) => matches!(code.locate(frame.ip), Return::AboveFrame),
+                Place::Managed(code) => matches!(code.locate(frame.ip, false), Return::AboveFrame),
                 Place::Native(_, rule) => rule.is_some_and(|rule| rule.by_frame),
                 Place::Stub | Place::Nothing => false,
             };
@@ -327,7 +327,7 @@ impl Walker<'_> {
             ..frame
         };
         match place {
-            Place::Managed(code) => match code.locate(frame.ip) {
+            Place::Managed(code) => match code.locate(frame.ip, !(is_top || has_faulted)) {
                 found if returns_to_its_method(record, frame, code, found) => by_frame(),
                 Return::AboveFrame => by_frame(),
                 Return::AboveFramePart(distance) => {
@@ -422,7 +422,7 @@ impl Walker<'_> {
         place: &Place,
     ) -> Option<Frame> {
         let depth = match place {
-            Place::Managed(code) => match code.locate(frame.ip) {
+            Place::Managed(code) => match code.locate(frame.ip, false) {
                 Return::AboveFrame => code.whole_depth(),
                 _ => return None,
             },
