@@ -235,9 +235,11 @@ impl Profiles for Trace {
         }
         let profiles = [
             ("--cpu-profile", &self.cpu_profile),
+            ("--wall-profile", &self.wall_profile),
             ("--locks-profile", &self.locks_profile),
             ("--alloc-profile", &self.alloc_profile),
             ("--exceptions-profile", &self.exceptions_profile),
+            ("--gc-profile", &self.gc_profile),
         ];
         let mut others = vec![output, summary.clone()];
         let mut files = Vec::new();
@@ -264,9 +266,11 @@ impl Profiles for Trace {
         .set("METHOD_TRACER_CONVENTIONS", self.conventions.as_ref())
         .set("METHOD_TRACER_SUMMARY", summary)
         .set("METHOD_TRACER_CPU_PROFILE", profile())
+        .set("METHOD_TRACER_WALL_PROFILE", profile())
         .set("METHOD_TRACER_LOCKS_PROFILE", profile())
         .set("METHOD_TRACER_ALLOC_PROFILE", profile())
         .set("METHOD_TRACER_EXCEPTIONS_PROFILE", profile())
+        .set("METHOD_TRACER_GC_PROFILE", profile())
         .set(
             "METHOD_TRACER_MAX_SIZE",
             self.max_size.map(|size| size.to_string()),

@@ -282,6 +282,9 @@ pub(crate) struct Trace {
     /// links (Linux x64)
     #[arg(long, value_name = "FILE")]
     pub(crate) cpu_profile: Option<PathBuf>,
+    /// The same with the time in which threads wait, too
+    #[arg(long, value_name = "FILE", conflicts_with = "cpu_profile")]
+    pub(crate) wall_profile: Option<PathBuf>,
     /// The same with waits for locks, by the runtime's own tracing (.NET 5 and newer)
     #[arg(long, value_name = "FILE")]
     pub(crate) locks_profile: Option<PathBuf>,
@@ -291,6 +294,9 @@ pub(crate) struct Trace {
     /// The same with exceptions (.NET 5 and newer)
     #[arg(long, value_name = "FILE")]
     pub(crate) exceptions_profile: Option<PathBuf>,
+    /// The same with the pauses of garbage collections, by the code that triggers them (.NET 5 and newer)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gc_profile: Option<PathBuf>,
     /// The size of the trace and of the file with the calls before: the oldest are dropped; 200 without this option
     #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) max_size: Option<u64>,

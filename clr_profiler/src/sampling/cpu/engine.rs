@@ -115,7 +115,7 @@ impl Engine {
                 maps: Maps::default(),
                 natives: Natives::default(),
                 frames: Vec::new(),
-                waiting: options.wall_clock.then(Waiting::default),
+                waiting: options.wall_clock.then(|| Waiting::new(options.wait_label)),
             }),
             totals: Mutex::default(),
             process: clock::of_process().unwrap_or_default(),
@@ -356,7 +356,7 @@ impl Shared {
                 frames: wait.frames,
                 is_truncated: wait.walked.is_truncated,
                 is_broken: wait.walked.is_broken,
-                label: [0, 0],
+                label: wait.label,
             },
         );
         let mut totals = lock(&self.totals);

@@ -2,6 +2,8 @@
 
 use std::ptr;
 
+#[cfg(doc)]
+use super::CpuSample;
 use super::CpuSamplerBuilder;
 
 /// A function that may be called in a handler of a signal, at any instruction of a thread.
@@ -44,7 +46,50 @@ impl Label {
     }
 }
 
+/// A function that tells the numbers of another thread, by its id of the system, while that thread is blocked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitLabel(fn(u32) -> [u64; 2]);
+
+impl PartialEq for WaitLabel {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for WaitLabel {}
+
+impl From<fn(u32) -> [u64; 2]> for WaitLabel {
+    fn from(label: fn(u32) -> [u64; 2]) -> Self {
+        Self(label)
+    }
+}
+
+#[cfg_attr(
+    not(all(
+        target_os = "linux",
+        target_env = "gnu",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    allow(dead_code, reason = "no thread is found waiting")
+)]
+impl WaitLabel {
+    pub(super) fn of(self, os_thread: u32) -> [u64; 2] {
+        self.0(os_thread)
+    }
+}
+
 impl CpuSamplerBuilder {
+    /// Labels each sample of a thread that [waits](CpuSample::waited) with two numbers, as [`label`](Self::label) does where a thread
+    /// uses a processor. `label` is called on the sampler's thread with the system's id of one that is blocked, so that it
+    /// changes nothing meanwhile; if it has run before `label` returns, the sample is not taken. It must not wait for the program.
+    #[must_use]
+    pub fn label_waits(self, label: fn(u32) -> [u64; 2]) -> Self {
+        Self {
+            wait_label: Some(label.into()),
+            ..self
+        }
+    }
+
     /// Labels each sample of a thread that uses a processor with two numbers, such as the ids of the request on which it works.
     /// `label` returns them on that thread, at the moment of the sample. All samples are taken by timers then.
     ///

@@ -55,7 +55,7 @@ use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_macros::component;
 
 use engine::Engine;
-use label::Label;
+use label::{Label, WaitLabel};
 
 /// A sample of a [`CpuSampler`]: the stack of a thread that was using a processor, or that was waiting.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +80,8 @@ pub struct CpuSample<'a> {
     /// Whether the stack could not be walked to its end, nor to the code of the runtime that called the outermost managed
     /// method. The frames up to there are right.
     pub is_broken: bool,
-    /// The numbers that the function of [`CpuSamplerBuilder::label`] has returned on the thread; zeros without one, and where the
-    /// thread waited.
+    /// The numbers that the function of [`CpuSamplerBuilder::label`] has returned on the thread, or that of
+    /// [`CpuSamplerBuilder::label_waits`] about it, if it waited; zeros without one.
     pub label: [u64; 2],
 }
 
@@ -247,6 +247,7 @@ pub struct CpuSamplerBuilder {
     depth: usize,
     wall_clock: bool,
     label: Option<Label>,
+    wait_label: Option<WaitLabel>,
 }
 
 impl Default for CpuSamplerBuilder {
@@ -256,6 +257,7 @@ impl Default for CpuSamplerBuilder {
             depth: 512,
             wall_clock: false,
             label: None,
+            wait_label: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
+use super::label::WaitLabel;
 use super::maps::Maps;
 use super::signal::{HEADER, Header};
 use super::walk::{Record, UNKNOWN, Walked};
@@ -42,6 +43,7 @@ struct Waiter {
 struct Stack {
     frames: Vec<CpuFrame>,
     walked: Walked,
+    label: [u64; 2],
 }
 
 /// The time that a thread has waited in one place.
@@ -52,6 +54,7 @@ pub(super) struct Wait<'a> {
     pub(super) found: u32,
     pub(super) frames: &'a [CpuFrame],
     pub(super) walked: Walked,
+    pub(super) label: [u64; 2],
 }
 
 /// The waiting threads of the process.
@@ -60,6 +63,7 @@ pub(super) struct Waiting {
     waiters: HashMap<ThreadId, Waiter>,
     /// The first thread of the next turn.
     next: usize,
+    label: Option<WaitLabel>,
 }
 
 /// Whether the system tells where threads wait.
@@ -80,6 +84,13 @@ pub(super) fn check() -> Result<()> {
 }
 
 impl Waiting {
+    pub(super) fn new(label: Option<WaitLabel>) -> Self {
+        Self {
+            label,
+            ..Self::default()
+        }
+    }
+
     /// Looks at threads. `walk` appends the frames of a stack, and `deliver` gets the waits that have ended, or last for long.
     pub(super) fn look(
         &mut self,
@@ -115,7 +126,7 @@ impl Waiting {
             let passed = now - std::mem::replace(&mut waiter.seen, now);
             if waiter.stack.is_none() || waiter.turns != turns {
                 waiter.end(thread, &mut deliver);
-                (waiter.turns, waiter.stack) = stack_of(os_thread, turns, maps, &mut walk);
+                (waiter.turns, waiter.stack) = stack_of((os_thread, self.label), turns, maps, &mut walk);
             }
             if waiter.stack.is_some() {
                 waiter.waited += passed;
@@ -146,6 +157,7 @@ impl Waiter {
                 found: self.found,
                 frames: &stack.frames,
                 walked: stack.walked,
+                label: stack.label,
             });
         }
         (self.waited, self.found) = (Duration::ZERO, 0);
@@ -177,7 +189,7 @@ fn registers(text: &str) -> Option<(usize, usize)> {
 /// On a busy machine this thread loses its processor while it reads: the other one may have run meanwhile, and waits
 /// again. If that were taken for running, the time of threads that wait often and for a short time would be lost.
 fn stack_of(
-    os_thread: u32,
+    (os_thread, label): (u32, Option<WaitLabel>),
     mut turns: u64,
     maps: &mut Maps,
     mut walk: impl FnMut(&mut Maps, &Record<'_>, &mut Vec<CpuFrame>) -> Walked,
@@ -185,10 +197,10 @@ fn stack_of(
     const TRIES: usize = 4;
     let mut words = Vec::new();
     for _ in 0..TRIES {
-        if let Some(record) = read(os_thread, turns, maps, &mut words) {
+        if let Some((record, label)) = read((os_thread, label), turns, maps, &mut words) {
             let mut frames = Vec::new();
             let walked = walk(maps, &record, &mut frames);
-            return (turns, Some(Stack { frames, walked }));
+            return (turns, Some(Stack { frames, walked, label }));
         }
         match self::turns(os_thread) {
             Some(now) if now != turns => turns = now,
@@ -198,13 +210,13 @@ fn stack_of(
     (turns, None)
 }
 
-/// The stack of a thread that has been blocked in the system since it was scheduled so often.
+/// The stack and the label of a thread that has been blocked in the system since it was scheduled so often.
 fn read<'a>(
-    os_thread: u32,
+    (os_thread, label): (u32, Option<WaitLabel>),
     turns_before: u64,
     maps: &mut Maps,
     words: &'a mut Vec<u64>,
-) -> Option<Record<'a>> {
+) -> Option<(Record<'a>, [u64; 2])> {
     let text = fs::read_to_string(format!("/proc/self/task/{os_thread}/syscall")).ok()?;
     let (sp, ip) = registers(&text)?;
     if !sp.is_multiple_of(8) {
@@ -228,11 +240,12 @@ fn read<'a>(
     for (index, word) in header {
         *words.get_mut(index)? = word;
     }
+    let label = label.map_or([0, 0], |label| label.of(os_thread));
     // It may have run while the words were copied.
     if turns(os_thread) != Some(turns_before) {
         return None;
     }
-    Record::take(&mut &**words)
+    Some((Record::take(&mut &**words)?, label))
 }
 
 #[cfg(test)]
@@ -266,7 +279,8 @@ mod tests {
         });
         let os_thread = told.recv().unwrap();
         let threads = [(ThreadId::from_runtime(8), os_thread)];
-        let (mut waiting, mut maps, mut waits) = (Waiting::default(), Maps::default(), Vec::new());
+        let label = WaitLabel::from((|os_thread| [u64::from(os_thread), 7]) as fn(u32) -> _);
+        let (mut waiting, mut maps, mut waits) = (Waiting::new(Some(label)), Maps::default(), Vec::new());
         let mut turn = |waits: &mut Vec<(Duration, u32)>| {
             thread::sleep(Duration::from_millis(20));
             let walk = |_: &mut Maps, record: &Record<'_>, _: &mut Vec<CpuFrame>| {
@@ -275,6 +289,7 @@ mod tests {
                 Walked::default()
             };
             waiting.look(&threads, &mut maps, walk, |wait| {
+                assert_eq!(wait.label, [u64::from(os_thread), 7]);
                 waits.push((wait.waited, wait.found));
             });
         };

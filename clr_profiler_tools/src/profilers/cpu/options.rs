@@ -22,14 +22,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Samples of processor time as often as by default, for a file.
-    pub(crate) fn of_file(output: Output, form: Form) -> Self {
+    /// Samples as often as by default, for a file.
+    pub(crate) fn of_file(output: Output, form: Form, by_wall: bool) -> Self {
         Self {
             output,
             form,
             interval: None,
             suspends: false,
-            by_wall: false,
+            by_wall,
             by_thread: false,
             lines: false,
             progress: false,

@@ -77,7 +77,7 @@ impl Sampling {
         Ok(Self::Suspending(setup.attach(sampler)?, interval, reason))
     }
 
-    /// Samples threads with the labels of their spans.
+    /// Samples threads with the labels of their spans; those that wait, too, if that is wanted.
     ///
     /// # Errors
     ///
@@ -85,15 +85,19 @@ impl Sampling {
     pub(crate) fn attach_labelled(
         setup: &mut Setup,
         profile: &Arc<Mutex<Profile>>,
+        by_wall: bool,
     ) -> Result<Self> {
         if !HAS_TIMERS {
             return Err(Error::other(ELSEWHERE));
         }
         OnThread::check()?;
         let builder = threads::label(OnThread::builder().interval(USUAL));
-        let builder = builder.ok_or_else(|| {
+        let mut builder = builder.ok_or_else(|| {
             Error::other("a handler of signals can read the span of a thread on x64 alone")
         })?;
+        if by_wall {
+            builder = builder.wall_clock();
+        }
         let profile = Arc::clone(profile);
         let sampler = builder.build(move |info, sample| lock(&profile).add_cpu(info, sample));
         Ok(Self::OnThread(setup.attach(sampler)?, USUAL))

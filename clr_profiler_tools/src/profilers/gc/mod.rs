@@ -1,13 +1,13 @@
 //! Writes a line for each garbage collection of a .NET program: its reason, the pause of the
 //! program, and the sizes of the heap before and after; and the code that triggers it.
 
-mod collection;
+pub(crate) mod collection;
+pub(crate) mod collections;
 mod summary;
-mod triggers;
+pub(crate) mod triggers;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use crate::profilers::form;
 use crate::profilers::names::Names;
@@ -18,8 +18,9 @@ use clr_profiler::heap::CollectionTriggers;
 use clr_profiler::prelude::*;
 
 use collection::{Collection, Format, Heap};
+use collections::Collections;
 use summary::Summary;
-use triggers::{Latest, Named, Trigger, Triggers};
+use triggers::{Named, Trigger, Triggers};
 
 /// The limit for collections whose triggers have no names yet: more are not met within the time after which they
 /// get them.
@@ -51,17 +52,11 @@ struct Log {
 }
 
 struct State {
-    started: Instant,
-    /// When the runtime began to suspend the program's threads, if it has.
-    paused: Option<Instant>,
-    /// The active collections: others may occur during a concurrent one of generation 2.
-    running: Vec<Collection>,
-    /// Collections that have ended, to be written after the pause.
-    ended: Vec<Collection>,
+    /// Those that have ended are written after the pause.
+    collections: Collections,
     summary: Summary,
     /// The counts of the last summary that was written.
     summarised: Option<[u64; 3]>,
-    latest: Latest,
     /// Collections that are written when their triggers have names.
     unnamed: Vec<Collection>,
 }
@@ -71,12 +66,12 @@ impl Profiler for GcMonitor {
     crate::start_as_tool!();
 
     fn runtime_suspend_started(&self, _gc: &GcScope, _reason: SuspendReason) -> Result<()> {
-        lock(&self.state).paused = Some(Instant::now());
+        lock(&self.state).collections.suspends();
         Ok(())
     }
 
     fn runtime_suspend_aborted(&self, _gc: &GcScope) -> Result<()> {
-        lock(&self.state).paused = None;
+        lock(&self.state).collections.suspends_not();
         Ok(())
     }
 
@@ -95,26 +90,29 @@ impl Profiler for GcMonitor {
         reason: GcReason,
     ) -> Result<()> {
         let before = Heap::of(&gc.generation_bounds()?);
-        lock(&self.state).began(generations, reason, before);
+        let generation = generations.oldest().unwrap_or(0);
+        lock(&self.state).began(generation, reason, before);
         Ok(())
     }
 
     fn surviving_references2(&self, _gc: &GcScope, ranges: SurvivingRanges<'_>) -> Result<()> {
-        lock(&self.state).survived(ranges.iter().map(|range| range.len()).sum());
+        let bytes = ranges.iter().map(|range| range.len()).sum();
+        lock(&self.state).collections.survived(bytes);
         Ok(())
     }
 
     fn moved_references2(&self, _gc: &GcScope, ranges: MovedRanges<'_>) -> Result<()> {
-        lock(&self.state).survived(ranges.iter().map(|range| range.length).sum());
+        let bytes = ranges.iter().map(|range| range.length).sum();
+        lock(&self.state).collections.survived(bytes);
         Ok(())
     }
 
     fn garbage_collection_finished(&self, gc: &GcScope) -> Result<()> {
         let after = Heap::of(&gc.generation_bounds()?);
         let mut state = lock(&self.state);
-        state.ended(after);
+        state.collections.ended(after);
         // The last part of a concurrent collection is not within a pause.
-        if state.paused.is_none() {
+        if !state.collections.is_paused() {
             self.log.write(&mut state);
         }
         Ok(())
@@ -136,7 +134,7 @@ impl Profiler for GcMonitor {
 impl Log {
     /// Writes the lines of the ended collections, or keeps them until their triggers have names.
     fn write(&self, state: &mut State) {
-        let mut ended: Vec<Collection> = state.complete().collect();
+        let mut ended = state.complete();
         if self.triggers.is_some() {
             let room = UNNAMED.saturating_sub(state.unnamed.len());
             let kept = ended.drain(..ended.len().min(room));
@@ -160,7 +158,7 @@ impl Log {
     fn forget(&self, info: &ProfilerInfo, state: &Mutex<State>) {
         let _naming = lock(&self.naming);
         self.name_unnamed(info, state);
-        lock(state).forget_stacks();
+        lock(state).collections.forget_stacks();
         self.names.forget();
     }
 
@@ -214,74 +212,31 @@ impl Log {
 impl State {
     fn new() -> Self {
         Self {
-            started: Instant::now(),
-            paused: None,
-            running: Vec::new(),
-            ended: Vec::new(),
+            collections: Collections::new(),
             summary: Summary::default(),
             summarised: None,
-            latest: Latest::default(),
             unnamed: Vec::new(),
         }
     }
 
-    fn began(&mut self, generations: GenerationSet, reason: GcReason, before: Heap) {
-        self.running.push(Collection {
-            number: self.summary.begun(),
-            at: self.started.elapsed(),
-            generation: generations.oldest().unwrap_or(0),
-            reason,
-            // A concurrent one runs while the program does, except for its beginning and its end.
-            pause: Duration::ZERO,
-            before,
-            after: Heap::default(),
-            survived: None,
-            trigger: self.latest.of_collection(),
-        });
-    }
-
-    /// Collections that have not ended yet lose the stacks of their triggers.
-    fn forget_stacks(&mut self) {
-        self.latest.forget_stack();
-        let collections = self.running.iter_mut().chain(&mut self.ended);
-        for trigger in collections.filter_map(|one| one.trigger.as_mut()) {
-            trigger.stack.clear();
-        }
-    }
-
-    fn survived(&mut self, bytes: usize) {
-        if let Some(collection) = self.running.last_mut() {
-            *collection.survived.get_or_insert(0) += bytes as u64;
-        }
-    }
-
-    fn ended(&mut self, after: Heap) {
-        if let Some(mut collection) = self.running.pop() {
-            collection.after = after;
-            self.ended.push(collection);
-        }
+    fn began(&mut self, generation: u32, reason: GcReason, before: Heap) {
+        let number = self.summary.begun();
+        self.collections.began(number, generation, reason, before);
     }
 
     fn resumed(&mut self) {
-        self.latest.resumed();
-        let Some(paused) = self.paused.take() else {
-            return;
-        };
-        let pause = paused.elapsed();
-        for collection in self.running.iter_mut().chain(&mut self.ended) {
-            collection.pause += pause;
-        }
-        if !(self.running.is_empty() && self.ended.is_empty()) {
+        if let Some(pause) = self.collections.resumed() {
             self.summary.paused(pause);
         }
     }
 
     /// Takes the collections that have ended and are complete.
-    fn complete(&mut self) -> impl Iterator<Item = Collection> {
-        let Self { ended, summary, .. } = self;
+    fn complete(&mut self) -> Vec<Collection> {
+        let ended = self.collections.complete();
         ended
-            .drain(..)
-            .inspect(|collection| summary.add(collection))
+            .iter()
+            .for_each(|collection| self.summary.add(collection));
+        ended
     }
 
     /// The summary, at a possible end of the program; once, if nothing has changed since.
@@ -291,12 +246,13 @@ impl State {
             return String::new();
         }
         self.summarised = counts;
-        self.summary.text(format, self.started.elapsed(), overhead)
+        self.summary
+            .text(format, self.collections.elapsed(), overhead)
     }
 
     /// The sum of the pauses so far, for a line.
     fn sum(&self) -> String {
-        self.summary.sum(self.started.elapsed())
+        self.summary.sum(self.collections.elapsed())
     }
 }
 
@@ -389,9 +345,10 @@ fn watch_triggers(info: &ProfilerInfo, setup: &mut Setup, state: &Arc<Mutex<Stat
     setup.attach(CollectionTriggers::with_depth(
         triggers::DEPTH,
         move |trigger| {
-            lock(&state).latest.set(Trigger {
+            lock(&state).collections.triggered(Trigger {
                 reason: trigger.reason,
                 stack: trigger.stack.to_vec(),
+                span: [0, 0],
             });
         },
     ))?;
@@ -414,19 +371,9 @@ mod tests {
             names: Names::default(),
         };
         let mut state = State::new();
-        for number in 1..=UNNAMED as u64 + 3 {
-            state.running.push(Collection {
-                number,
-                at: Duration::ZERO,
-                generation: 0,
-                reason: GcReason::Induced,
-                pause: Duration::ZERO,
-                before: Heap::default(),
-                after: Heap::default(),
-                survived: None,
-                trigger: None,
-            });
-            state.ended(Heap::default());
+        for _ in 0..UNNAMED + 3 {
+            state.began(0, GcReason::Induced, Heap::default());
+            state.collections.ended(Heap::default());
             log.write(&mut state);
         }
         assert_eq!(state.unnamed.len(), UNNAMED);

@@ -27,6 +27,8 @@ pub(crate) struct Trigger {
     pub(crate) reason: TriggerReason,
     /// Innermost first.
     pub(crate) stack: Vec<FunctionId>,
+    /// The innermost span of the thread and its trace, if a tracer runs.
+    pub(crate) span: [u64; 2],
 }
 
 /// The latest trigger, until the collections that begin with it have begun.
@@ -43,7 +45,7 @@ impl Latest {
     }
 
     /// Its functions are about to be unloaded.
-    pub(super) fn forget_stack(&mut self) {
+    pub(crate) fn forget_stack(&mut self) {
         if let Some(trigger) = &mut self.trigger {
             trigger.stack.clear();
         }
@@ -208,6 +210,7 @@ mod tests {
 
     fn trigger(reason: TriggerReason) -> Trigger {
         Trigger {
+            span: [0, 0],
             reason,
             stack: Vec::new(),
         }

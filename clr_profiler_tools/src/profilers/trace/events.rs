@@ -1,4 +1,4 @@
-//! Waits, allocations and exceptions next to a trace, each with the span in which it occurred.
+//! Waits, allocations, exceptions and collections next to a trace, each with the span in which it occurred.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,6 +10,7 @@ use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::heap::AllocationSamples;
 use clr_profiler::prelude::*;
 
+use super::pauses::{self, Pause};
 use crate::profilers::cpu::profile::Spanned;
 use crate::profilers::named_stacks::{NamedStacks, named};
 use crate::profilers::names::{Names, own_stack};
@@ -22,16 +23,25 @@ const DEPTH: usize = 256;
 /// The limit for pairs of a stack and a span.
 const LABELS: usize = 50_000;
 
+/// The limit for pauses whose functions have no names yet: more are not met between two writes.
+const UNNAMED: usize = 10_000;
+
 /// The kinds of events that the runtime's tracing reports on their thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Waits,
     Allocations,
     Exceptions,
+    Pauses,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Waits, Self::Allocations, Self::Exceptions];
+    pub(super) const ALL: [Self; 4] = [
+        Self::Waits,
+        Self::Allocations,
+        Self::Exceptions,
+        Self::Pauses,
+    ];
 
     /// The name of the setting with the file.
     pub(super) fn setting(self) -> &'static str {
@@ -39,6 +49,7 @@ impl Kind {
             Self::Waits => "METHOD_TRACER_LOCKS_PROFILE",
             Self::Allocations => "METHOD_TRACER_ALLOC_PROFILE",
             Self::Exceptions => "METHOD_TRACER_EXCEPTIONS_PROFILE",
+            Self::Pauses => "METHOD_TRACER_GC_PROFILE",
         }
     }
 
@@ -56,6 +67,11 @@ impl Kind {
                 ("samples", "alloc_space"),
             ),
             Self::Exceptions => ("Exceptions", Unit::Samples, ("exceptions", "exceptions")),
+            Self::Pauses => (
+                "Pauses of collections, by the code that triggers them",
+                Unit::Nanoseconds,
+                ("collections", "pauses"),
+            ),
         }
     }
 
@@ -65,6 +81,7 @@ impl Kind {
             Self::Waits => "time of waits for locks",
             Self::Allocations => "estimated bytes",
             Self::Exceptions => "exceptions",
+            Self::Pauses => "pauses of collections",
         }
     }
 
@@ -74,6 +91,7 @@ impl Kind {
             Self::Waits => "waits",
             Self::Allocations => "samples",
             Self::Exceptions => "exceptions",
+            Self::Pauses => "collections",
         }
     }
 }
@@ -87,6 +105,9 @@ pub(super) struct Events {
     names: Names,
     spanned: Spanned,
     profile: Mutex<Profile>,
+    /// Pauses whose functions have no names yet. While they get them, their modules must not be unloaded.
+    unnamed: Mutex<Vec<Pause>>,
+    naming: Mutex<()>,
     pace: Mutex<Pace>,
 }
 
@@ -136,6 +157,8 @@ impl Events {
                 all: 0,
                 in_spans: 0,
             }),
+            unnamed: Mutex::default(),
+            naming: Mutex::default(),
             pace: Mutex::new(Pace::start()),
         });
         let to = Arc::clone(&events);
@@ -164,6 +187,12 @@ impl Events {
                     Ok(())
                 }))?;
             }
+            Kind::Pauses => pauses::watch(setup, move |pause| {
+                let mut unnamed = lock(&to.unnamed);
+                if unnamed.len() < UNNAMED {
+                    unnamed.push(pause);
+                }
+            })?,
         }
         Ok(events)
     }
@@ -174,6 +203,25 @@ impl Events {
         let places = own_stack(info, DEPTH).unwrap_or_default().into_iter();
         let frames = places.map(|place| self.names.frame(info, place, false));
         let frames: Vec<Frame> = about.into_iter().chain(frames).collect();
+        self.add_to(span, &frames, weight);
+    }
+
+    /// Names the functions of pauses. Not while the runtime is suspended.
+    fn name(&self, info: &ProfilerInfo) {
+        let _naming = lock(&self.naming);
+        for pause in std::mem::take(&mut *lock(&self.unnamed)) {
+            let places = pause.trigger.stack.iter().map(|function| (*function, 0));
+            let mut frames: Vec<Frame> = places
+                .map(|place| self.names.frame(info, place, false))
+                .collect();
+            if frames.is_empty() {
+                frames.push(named("[native]"));
+            }
+            self.add_to(pause.trigger.span, &frames, pause.nanoseconds);
+        }
+    }
+
+    fn add_to(&self, span: [u64; 2], frames: &[Frame], weight: u64) {
         let mut profile = lock(&self.profile);
         let Profile {
             stacks,
@@ -192,12 +240,14 @@ impl Events {
     }
 
     /// A module is unloaded: ids can be reused.
-    pub(super) fn forget(&self) {
+    pub(super) fn forget(&self, info: &ProfilerInfo) {
+        self.name(info);
         self.names.forget();
     }
 
     /// Writes the file, if it is time to.
-    pub(super) fn write(&self, moment: Moment) -> io::Result<()> {
+    pub(super) fn write(&self, info: &ProfilerInfo, moment: Moment) -> io::Result<()> {
+        self.name(info);
         let (title, unit, values) = self.kind.facts();
         let written = lock(&self.pace).replace(&self.output, moment, |file| {
             // A copy: the program does not wait for a disk.

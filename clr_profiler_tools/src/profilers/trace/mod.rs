@@ -14,6 +14,7 @@ mod methods;
 mod native;
 mod notes;
 mod options;
+mod pauses;
 mod samples;
 mod small;
 mod summary;
@@ -100,8 +101,8 @@ impl Profiler for MethodTracer {
     }
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
-    fn module_unload_started(&self, _info: &ProfilerInfo, module: ModuleId) -> Result<()> {
-        self.events.iter().for_each(|events| events.forget());
+    fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        self.events.iter().for_each(|events| events.forget(info));
         let samples = self.samples.as_ref();
         samples.map_or(Ok(()), |samples| samples.forget(module))
     }
@@ -193,7 +194,7 @@ impl Tool for MethodTracer {
             events.push(Events::start(info, setup, settings, profile, spanned)?);
         }
         let start = |output| Samples::start(info, setup, settings, output, spanned);
-        let samples = options.cpu_profile.map(start).transpose()?.map(Arc::new);
+        let samples = options.samples.map(start).transpose()?.map(Arc::new);
         let report = Arc::new(report(
             info.clone(),
             trace,
@@ -335,6 +336,7 @@ fn report(
     let mut told = None;
     let mut summary_after = Instant::now();
     let mut is_changed = false;
+    let about = info.clone();
     let mut write = move |moment: Moment| {
         let ended = SPANS.take();
         if let Some(exporter) = &exporter {
@@ -354,7 +356,7 @@ fn report(
                 if moment == Moment::End
                     || summary.is_replaceable() && (is_due || moment != Moment::Meanwhile) =>
             {
-                let text = summary::text(sent, &info.overhead());
+                let text = summary::text(sent, &about.overhead());
                 let replaced = summary.replace(|file| file.write_all(text.as_bytes()));
                 summary_after = Instant::now() + SUMMARY * began.elapsed();
                 replaced?;
@@ -376,7 +378,7 @@ fn report(
         // The price of profiles is none of spans.
         let samples = samples.as_ref();
         let sampled = samples.map_or(Ok(()), |samples| samples.write(moment));
-        let profiles = events.iter().map(|events| events.write(moment));
+        let profiles = events.iter().map(|events| events.write(&info, moment));
         // Each is written, also after one that cannot be.
         let profiles = profiles.fold(Ok(()), io::Result::and);
         written.and(sampled).and(profiles)

@@ -24,8 +24,8 @@ pub(crate) struct Options {
     /// The limit of the trace in bytes.
     pub(crate) limit: u64,
     pub(crate) summary: Option<Output>,
-    /// The file of samples of processor time.
-    pub(crate) cpu_profile: Option<PathBuf>,
+    /// The file of samples, and whether they have the time in which threads wait, too.
+    pub(crate) samples: Option<(PathBuf, bool)>,
     /// The files of events.
     pub(crate) profiles: Vec<(Kind, PathBuf)>,
     pub(crate) values: Values,
@@ -68,6 +68,14 @@ impl Options {
             None => BUDGET,
         };
         let summary = settings.get("METHOD_TRACER_SUMMARY");
+        let [cpu, wall] = ["METHOD_TRACER_CPU_PROFILE", "METHOD_TRACER_WALL_PROFILE"]
+            .map(|name| settings.get(name).map(PathBuf::from));
+        if cpu.is_some() && wall.is_some() {
+            return Err(Error::other(
+                "a process has one sampler: either METHOD_TRACER_CPU_PROFILE is set, or METHOD_TRACER_WALL_PROFILE, whose samples have \
+                 processor time, too",
+            ));
+        }
         Ok(Self {
             patterns,
             is_all,
@@ -77,7 +85,9 @@ impl Options {
                 .into_iter()
                 .filter_map(|kind| Some((kind, settings.get(kind.setting())?.into())))
                 .collect(),
-            cpu_profile: settings.get("METHOD_TRACER_CPU_PROFILE").map(PathBuf::from),
+            samples: cpu
+                .map(|file| (file, false))
+                .or(wall.map(|file| (file, true))),
             summary: summary.map(|path| Output::whole(path.into())).transpose()?,
             budget: (budget < 100).then(|| f64::from(budget) / 100.0),
             values: Values {

@@ -1,4 +1,4 @@
-//! The samples of processor time next to a trace, each with the span in which it was taken.
+//! The samples next to a trace, of processor time or of all time, each with the span in which it was taken.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,11 +13,12 @@ use crate::profilers::cpu::sampling::Sampling;
 use crate::report::{Moment, Output, Pace, Session, Settings, lock};
 use crate::stacks::{Form, Label};
 
-/// A sampler of processor time, and its file.
+/// A sampler and its file.
 pub(super) struct Samples {
     info: ProfilerInfo,
     settings: Settings,
     output: Output,
+    by_wall: bool,
     form: Form,
     sampler: Sampling,
     profile: Arc<Mutex<Profile>>,
@@ -25,7 +26,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Samples threads from now on.
+    /// Samples threads from now on, also those that wait if `by_wall`.
     ///
     /// # Errors
     ///
@@ -34,24 +35,24 @@ impl Samples {
         info: &ProfilerInfo,
         setup: &mut Setup,
         settings: &Settings,
-        output: PathBuf,
+        (output, by_wall): (PathBuf, bool),
         spanned: Spanned,
     ) -> Result<Self> {
         let output = Output::whole(output)?;
         let form = Form::of(output.path());
-        let options = Options::of_file(output, form);
+        let options = Options::of_file(output, form, by_wall);
         let mut profile = Profile::new(&options);
         profile.label_by(spanned);
         let profile = Arc::new(Mutex::new(profile));
-        let sampler = Sampling::attach_labelled(setup, &profile).map_err(|error| {
-            Error::other(format!(
-                "there is no CPU profile next to the trace: {error}"
-            ))
+        let sampler = Sampling::attach_labelled(setup, &profile, by_wall).map_err(|error| {
+            let (profile, _) = words(by_wall);
+            Error::other(format!("there is no {profile} next to the trace: {error}"))
         })?;
         Ok(Self {
             info: info.clone(),
             settings: settings.clone(),
             output: options.output,
+            by_wall,
             form,
             sampler,
             profile,
@@ -98,17 +99,24 @@ impl Samples {
             } else {
                 0.0
             };
+            let (which, time) = words(self.by_wall);
             Session::say(
                 &self.settings,
-                format_args!(
-                    "the CPU profile has {all:.3} s of processor time, {share:.1} % of it in spans"
-                ),
+                format_args!("the {which} has {all:.3} s of {time}, {share:.1} % of it in spans"),
             );
             for words in profile.remarks(&self.sampler.totals()) {
                 Session::say(&self.settings, words);
             }
         }
         written
+    }
+}
+
+/// The words for a profile, and for its time.
+fn words(by_wall: bool) -> (&'static str, &'static str) {
+    match by_wall {
+        true => ("profile of all time", "processor time and waiting"),
+        false => ("CPU profile", "processor time"),
     }
 }
 

@@ -19,7 +19,7 @@ use super::store::METHODS;
 use crate::report::lock;
 
 pub(crate) use state::take_here;
-use state::{ALL, FREE, FramePointer, Kept, SUSPENDS, known, own};
+use state::{ALL, FREE, FramePointer, Kept, SUSPENDS, Thread, known, of_thread, own};
 pub(super) use state::{Counted, DEFERRED, KEPT, PUBLISHED, Raw};
 
 /// How much of a method's calls is recorded.
@@ -368,7 +368,8 @@ pub(crate) fn label(
 ) -> Option<clr_profiler::sampling::CpuSamplerBuilder> {
     // SAFETY: `innermost_span` reads the pointer of the thread, which is in the memory that a thread has from its start, and
     // atomic numbers of memory that is never freed. A frame is the top only when its numbers are written.
-    Some(unsafe { sampler.label(innermost_span) })
+    let sampler = unsafe { sampler.label(innermost_span) };
+    Some(sampler.label_waits(innermost_span_of))
 }
 
 /// Where the pointer of a thread can be in memory that is allocated at its first use, no handler may read it.
@@ -388,9 +389,24 @@ pub(crate) fn label(
     allow(dead_code, reason = "only samples have it")
 )]
 pub(crate) fn innermost_span() -> [u64; 2] {
-    let Some(thread) = known() else {
-        return [0, 0];
-    };
+    known().map_or([0, 0], span_of)
+}
+
+/// The same of a thread that is blocked in the system.
+#[cfg_attr(
+    not(all(
+        feature = "profilers",
+        target_arch = "x86_64",
+        target_os = "linux",
+        target_env = "gnu"
+    )),
+    allow(dead_code, reason = "only samples have it")
+)]
+fn innermost_span_of(os_thread: u32) -> [u64; 2] {
+    of_thread(os_thread).map_or([0, 0], span_of)
+}
+
+fn span_of(thread: &Thread) -> [u64; 2] {
     let top = thread.top();
     match top.id.load(Relaxed) {
         0 => [0, 0],

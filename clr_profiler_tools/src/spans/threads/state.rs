@@ -141,6 +141,8 @@ pub(super) struct Thread {
     /// The number of calls for which there was no room.
     lost: AtomicU64,
     pub(super) number: AtomicU32,
+    /// The system's id.
+    os_thread: AtomicU32,
     pub(super) has_ended: AtomicU8,
     frames: &'static [Frame],
     ring: &'static [Record],
@@ -186,6 +188,29 @@ fn zeroed<T>(length: usize) -> &'static [T] {
     // SAFETY: `T` is `Frame`, `Record` or `Count`, which consist of atomic numbers, for which zero is valid, with the alignment
     // and a multiple of the size of `u64`. Nothing else uses the memory, which is never freed.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), length) }
+}
+
+/// The system's id of this thread, where others are found by it.
+#[cfg(target_os = "linux")]
+fn os_thread() -> u32 {
+    // SAFETY: the call only returns a number.
+    unsafe { libc::gettid() }.cast_unsigned()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn os_thread() -> u32 {
+    0
+}
+
+/// The state of another thread, by the system's id.
+pub(super) fn of_thread(os_thread: u32) -> Option<&'static Thread> {
+    let all = lock(&ALL);
+    let mut there = all
+        .iter()
+        .filter(|thread| thread.has_ended.load(Acquire) == 0);
+    there
+        .find(|thread| thread.os_thread.load(Relaxed) == os_thread)
+        .copied()
 }
 
 /// Ends the use of a state with its thread.
@@ -236,6 +261,7 @@ impl Thread {
                 head: AtomicU64::new(0),
                 lost: AtomicU64::new(0),
                 number: AtomicU32::new(0),
+                os_thread: AtomicU32::new(0),
                 has_ended: AtomicU8::new(0),
                 frames: zeroed(DEPTH),
                 ring: zeroed(RING as usize),
@@ -246,6 +272,7 @@ impl Thread {
             thread
         });
         thread.number.store(thread_number(), Relaxed);
+        thread.os_thread.store(os_thread(), Relaxed);
         // The boundary at the bottom.
         thread.set_top(thread.bottom());
         thread.has_ended.store(0, Relaxed);
