@@ -77,11 +77,12 @@ fn random(end: u64) -> u64 {
     (value >> 16) % end.max(1)
 }
 
-/// Steps threads, one after the other, until the end.
+/// Steps threads, one after the other, for some time: the program continues without.
 pub(super) fn drive() {
     RANDOM.store(0x9E37_79B9_7F4A_7C15 ^ (1 + number("STEP_SEED", 0)), SeqCst);
     let pause = Duration::from_micros(number("STEP_PAUSE", 500));
-    while !IS_OVER.load(SeqCst) {
+    let (begun, all) = (Instant::now(), Duration::from_secs(number("STEP_TIME", 60)));
+    while !IS_OVER.load(SeqCst) && begun.elapsed() < all {
         thread::sleep(pause);
         HANDLER.store(crate::interrupts::handler(), SeqCst);
         let timers = timers();

@@ -1,5 +1,6 @@
 //! The programs that are stepped.
 
+use std::collections::HashSet;
 use std::env;
 
 use clr_profiler_tests::{Finished, Scenario, matrix, profilee, runtimes};
@@ -14,13 +15,17 @@ fn logged(log: &str, name: &str) -> u64 {
     count.map_or(0, |count| count.parse().unwrap())
 }
 
-/// At least so many methods were stepped, and no stack differs.
-fn is_right(finished: &Finished, methods: u64, what: &str) {
-    let log = &finished.log;
+/// No stack differs; adds the methods that were stepped, and gives the number of stacks.
+fn is_right(finished: &Finished, methods: &mut HashSet<String>, what: &str) -> u64 {
+    let is_method = |line: &&str| line.starts_with("method ");
+    let (stepped, log): (Vec<_>, Vec<_>) = finished.log.lines().partition(is_method);
+    let log = log.join("\n");
     println!("{what}: {:?} {log}", finished.status);
     assert!(!log.contains("failure"), "{what} {log}");
-    assert!(logged(log, "methods") >= methods, "{what} {log}");
-    assert_eq!(logged(log, "different"), 0, "{what} {log}");
+    assert!(!stepped.is_empty(), "{what} {log}");
+    assert_eq!(logged(&log, "different"), 0, "{what} {log}");
+    methods.extend(stepped.into_iter().map(str::to_owned));
+    logged(&log, "compared")
 }
 
 /// A program of all kinds of work. `STEP_SECONDS` is the time for it, and `STEP_SEED` chooses other instructions.
@@ -33,20 +38,37 @@ fn stacks_at_each_instruction_are_those_of_the_runtime() {
             .args(&[&seconds, "natively"])
             .profiled_by::<SingleSteps>()
             .run_on(runtime);
-        is_right(&finished, 10, &runtime.name);
+        let mut methods = HashSet::new();
+        is_right(&finished, &mut methods, &runtime.name);
+        assert!(methods.len() >= 10, "{}: {}", runtime.name, methods.len());
         assert_eq!(finished.status.code(), Some(11), "{finished:?}");
     }
 }
 
-/// A compiler of C#, with tiers and without.
+/// A compiler of C#, whose methods are optimised when they are called often.
 #[test]
 #[ignore = "takes minutes"]
-fn stacks_of_a_compiler_at_each_instruction_are_those_of_the_runtime() {
+fn stacks_of_a_compiler_with_tiers_are_those_of_the_runtime() {
+    steps_of_a_compiler("1", 1000);
+}
+
+/// The same, whose methods are all optimised at once: small ones are inlined, so that fewer are met.
+#[test]
+#[ignore = "takes minutes"]
+fn stacks_of_a_compiler_without_tiers_are_those_of_the_runtime() {
+    steps_of_a_compiler("0", 500);
+}
+
+/// So many methods, in as many runs as that takes.
+fn steps_of_a_compiler(tiers: &str, enough: usize) {
+    const RUNS: u32 = 12;
     let compiler = runtime::fetch(&Pinned::ROSLYN)
         .unwrap()
         .with_file_name("");
-    let mut program =
-        Scenario::at(profilee("Compiler")).arg(&compiler.display().to_string());
+    let mut program = Scenario::at(profilee("Compiler"))
+        .arg(&compiler.display().to_string())
+        .env("DOTNET_TieredCompilation", tiers)
+        .env("STEP_PAUSE", "100");
     for name in [
         "Small", "Stress", "Rewrites", "Objects", "Members", "Hot", "Basics", "Boxes", "Calls",
         "Deep", "Dynamic", "Endures", "Exits", "Graph", "Handles", "Inlines", "Metadata",
@@ -56,13 +78,17 @@ fn stacks_of_a_compiler_at_each_instruction_are_those_of_the_runtime() {
         program = program.arg(&source.display().to_string());
     }
     for runtime in matrix().iter().filter(|runtime| runtime.major == 8) {
-        for tiers in ["1", "0"] {
+        let (mut methods, mut stacks, mut runs) = (HashSet::new(), 0, 0);
+        while methods.len() < enough && runs < RUNS {
             let stepped = program
                 .clone()
-                .env("DOTNET_TieredCompilation", tiers)
+                .env("STEP_SEED", &runs.to_string())
                 .profiled_by::<SingleSteps>()
                 .run_on(runtime);
-            is_right(&stepped, 500, &format!("tiers {tiers}"));
+            stacks += is_right(&stepped, &mut methods, &format!("tiers {tiers}"));
+            runs += 1;
         }
+        println!("tiers {tiers}: {stacks} stacks of {} methods in {runs} runs", methods.len());
+        assert!(methods.len() >= enough, "{}", methods.len());
     }
 }

@@ -219,7 +219,9 @@ impl Verdicts {
         let found = lock(&self.found);
         let lost = lock(&self.expected).len();
         log::line(format_args!("compared {}", found.compared));
-        log::line(format_args!("methods {}", found.methods.len()));
+        for method in &found.methods {
+            log::line(format_args!("method {method}"));
+        }
         log::line(format_args!("lost {lost}"));
         log::line(format_args!("different {}", found.wrong));
         log::line(format_args!("handlers {}", found.handlers));
