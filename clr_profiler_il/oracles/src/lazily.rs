@@ -1,7 +1,8 @@
 use clr_profiler_il::body::{BodyError, EncodeBuffers, MethodBody};
-use clr_profiler_il::edit::{Labels, OffsetPair};
+use clr_profiler_il::edit::{Labels, OffsetPair, Place};
 use clr_profiler_il::fragment::Fragment;
-use clr_profiler_il::symbol::{MethodSymbol, TypeSymbol};
+use clr_profiler_il::instruction::{Operand, Position};
+use clr_profiler_il::symbol::{MethodSymbol, Reference, TypeSymbol};
 use clr_profiler_il::token::Token;
 use clr_profiler_il::usage::Usage;
 use clr_profiler_il::verify::{MethodContext, VerifyBuffers};
@@ -15,13 +16,15 @@ enum Step {
     Epilogue(usize),
     /// Before each third instruction.
     Within(usize),
+    /// Before each third instruction, and with the number of steps after each second one, all at once.
+    Marks(usize, usize),
     /// Something reads the instructions.
     Look,
     /// Something needs the instructions for an edit.
     Strip,
 }
 
-use Step::{Epilogue, Look, Prologue, Strip, Within};
+use Step::{Epilogue, Look, Marks, Prologue, Strip, Within};
 
 /// The bytes before an encoded body.
 const PREFIX: [u8; 3] = [1, 2, 3];
@@ -50,6 +53,18 @@ const EDITS: &[&[Step]] = &[
     &[Within(10), Prologue(10), Epilogue(10)],
     &[Within(7)],
     &[Within(8)],
+    &[Marks(10, 0)],
+    &[Marks(10, 2)],
+    &[Marks(1, 5)],
+    &[Marks(2, 0)],
+    &[Marks(3, 0)],
+    &[Marks(7, 0)],
+    &[Marks(8, 3)],
+    &[Prologue(0), Marks(10, 2)],
+    &[Marks(10, 2), Prologue(0), Epilogue(0)],
+    &[Marks(10, 4), Look, Strip],
+    &[Look, Marks(10, 1)],
+    &[Marks(10, 0), Marks(10, 3)],
 ];
 
 /// The comparison of bodies that were decoded to nodes with the same bodies that were decoded
@@ -134,6 +149,9 @@ impl Lazily {
     pub fn check(&mut self, bytes: &[u8], edit: usize) -> bool {
         let steps = EDITS[edit];
         let [eager, lazy] = [0, 1].map(|which| self.run(bytes, steps, which));
+        if steps.is_empty() && eager.is_ok() {
+            originals(bytes, &self.bodies);
+        }
         assert_eq!(lazy, eager, "{steps:?} of {bytes:02x?}");
         let Ok(Edited {
             written: Ok(written),
@@ -192,6 +210,21 @@ impl Lazily {
                         body.insert_before(id, Labels::Move, code).map(drop)
                     })
                 }
+                Marks(number, step) => {
+                    let offsets: Vec<u32> = body
+                        .original_instructions()
+                        .map(|one| one.offset())
+                        .collect();
+                    let before = offsets.iter().step_by(3).copied().map(Place::Before);
+                    let after = offsets.iter().skip(1).step_by(step.max(1));
+                    let after = after.copied().map(Place::After);
+                    let after = after.take(if step == 0 { 0 } else { usize::MAX });
+                    let places: Vec<Place> = after.chain(before).collect();
+                    let code = &self.fragments[number];
+                    body.insert_at(&places, |_, out| {
+                        out.append(code);
+                    })
+                }
                 Look => {
                     assert_eq!(body.instructions().count(), body.len());
                     Ok(())
@@ -223,6 +256,48 @@ impl Lazily {
             used,
         })
     }
+}
+
+/// Compares the instructions as they were decoded with the nodes of them.
+fn originals(bytes: &[u8], bodies: &[MethodBody; 2]) {
+    let Ok(body) = MethodBody::decode(bytes) else {
+        return;
+    };
+    let offset = |position| match position {
+        Position::Before(id) => body.instruction(id).and_then(|one| one.original_offset()),
+        Position::End => None,
+    };
+    let nodes = body.instructions().map(|one| {
+        let targets = one
+            .targets()
+            .map(|label| offset(body.position(label).unwrap()).unwrap());
+        let token = match one.operand() {
+            Operand::Reference(Reference::Token(token)) => Some(token),
+            _ => None,
+        };
+        let targets: Vec<u32> = targets.collect();
+        let values = (one.local(), one.int32(), token);
+        (
+            one.original_offset().unwrap(),
+            one.opcode(),
+            values,
+            targets,
+        )
+    });
+    let nodes: Vec<_> = nodes.collect();
+    for body in bodies {
+        let read = body.original_instructions().map(|one| {
+            let values = (one.local(), one.int32(), one.token());
+            (one.offset(), one.opcode(), values, one.targets().collect())
+        });
+        assert_eq!(read.collect::<Vec<_>>(), nodes, "{bytes:02x?}");
+        let at = nodes
+            .iter()
+            .map(|(offset, ..)| body.instruction_at(*offset));
+        assert!(at.eq(body.instructions().map(|one| Some(one.id()))));
+    }
+    let [eager, lazy] = bodies.each_ref().map(MethodBody::handler_offsets);
+    assert_eq!(eager, lazy);
 }
 
 impl Default for Lazily {

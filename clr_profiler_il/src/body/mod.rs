@@ -33,6 +33,7 @@ mod layout;
 mod lazy;
 mod length;
 mod link;
+mod original;
 mod sections;
 
 use crate::code::Code;
@@ -45,6 +46,7 @@ pub use clause::{ExceptionClause, HandlerKind, Region};
 pub use encode::EncodeBuffers;
 pub use error::{BodyError, BodyErrorKind, EncodeError};
 pub use length::encoded_length;
+pub use original::{OriginalInstruction, OriginalInstructions};
 
 pub(crate) use decode::declared_depth;
 pub(crate) use layout::Layout;
@@ -167,7 +169,12 @@ impl MethodBody {
 
     /// The instructions inserted since decoding, in any order.
     pub fn inserted(&self) -> impl Iterator<Item = Instruction<'_>> {
-        let nodes = self.code.original.count + 1..self.code.nodes.len() as u32;
+        // Nodes are not made for the answer that there is none.
+        let is_as_read = self.code.flat().is_some_and(Flat::is_as_read);
+        let nodes = match is_as_read {
+            true => 0..0,
+            false => self.code.original.count + 1..self.code.nodes.len() as u32,
+        };
         nodes.filter_map(|node| self.code.instruction(InstructionId(node)))
     }
 

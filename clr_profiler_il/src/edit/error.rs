@@ -14,6 +14,8 @@ messages! {
     pub enum EditError {
         /// There is no such instruction: it was removed or belongs to another body.
         UnknownInstruction(id: InstructionId) => "the body has no instruction {}", id.0;
+        /// The decoded code has no instruction at this offset, or it was removed.
+        NoInstruction(offset: u32) => "there is no instruction at IL_{offset:04x}";
         /// The label belongs to another body or fragment.
         UnknownLabel(label: Label) => "the label {} belongs to another fragment or body", label.index;
         /// The fragment branches to a label that is neither marked nor mapped to a label of the

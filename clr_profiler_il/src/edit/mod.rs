@@ -40,12 +40,14 @@ mod insert;
 mod locals;
 mod method;
 mod offset_mapping;
+mod places;
 mod refusal;
 
 pub use error::EditError;
 pub use insert::{InsertedRange, InsertionPoint, Labels, Side};
 pub use method::OffsetPair;
 pub use offset_mapping::OffsetMapping;
+pub use places::Place;
 pub use refusal::NotInstrumentable;
 
 pub(crate) use insert::check;

@@ -1,5 +1,5 @@
-//! Bodies without nodes, for the most frequent edits: code before all other code, and before every
-//! `ret`.
+//! Bodies without nodes, for the most frequent edits: code before all other code and before every
+//! `ret`, or code before and after single instructions.
 //!
 //! [`Flat::read`] is one pass over the code, which records where instructions start, and where
 //! branches, switches and returns are. [`Flat::write`] is the other pass: it copies the code between the
@@ -7,13 +7,20 @@
 //! are the same as by nodes: no prefix of a branch, no long form where a shorter one is
 //! equivalent, no code that would need other forms of branches. Nodes do the rest.
 
+mod marks;
 mod plan;
 mod read;
 mod write;
 
 use crate::code::{ClauseKind, Slots};
 
+use marks::Marks;
 use plan::Planned;
+
+/// The size of a long branch; a short one has two bytes.
+const LONG: usize = 5;
+/// The difference in size between the two.
+const GROWTH: u32 = 3;
 
 /// Decoded code, and the insertions that are planned.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +42,7 @@ pub(crate) struct Flat {
     clauses: Vec<FlatClause>,
     prologue: Planned,
     epilogue: Planned,
+    marks: Marks,
     /// Whether the epilogue was planned before the prologue.
     is_epilogue_first: bool,
 }
@@ -45,6 +53,13 @@ struct Branch {
     end: u32,
     target: u32,
     is_long: bool,
+}
+
+impl Branch {
+    /// The offset of the branch, which has no prefix.
+    const fn start(&self) -> u32 {
+        self.end - if self.is_long { LONG as u32 } else { 2 }
+    }
 }
 
 /// An exception clause in offsets, each the start of an instruction or the end of the code.
@@ -82,6 +97,11 @@ impl Flat {
     /// The clauses as they were read.
     pub(crate) fn clauses(&self) -> &[FlatClause] {
         &self.clauses
+    }
+
+    /// Whether nothing is planned.
+    pub(crate) const fn is_as_read(&self) -> bool {
+        self.prologue.size() == 0 && self.epilogue.size() == 0 && !self.has_marks()
     }
 
     /// Adds a clause, in evaluation order; `false` if its bounds are not those of regions.

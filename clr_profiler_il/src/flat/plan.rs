@@ -102,7 +102,7 @@ impl Flat {
         if code.nodes.len() < 2 {
             return true;
         }
-        if self.prologue.size > 0 || !is_straight(code) {
+        if self.prologue.size > 0 || self.has_marks() || !is_straight(code) {
             return false;
         }
         self.is_epilogue_first = self.epilogue.size > 0;
@@ -116,7 +116,7 @@ impl Flat {
         if code.nodes.len() < 2 || self.rets.is_empty() {
             return Some(0);
         }
-        if self.epilogue.size > 0 || !is_straight(code) {
+        if self.epilogue.size > 0 || self.has_marks() || !is_straight(code) {
             return None;
         }
         self.epilogue.set(code);
@@ -137,6 +137,7 @@ impl Flat {
         code: &mut Code,
         node_at: impl Fn(&Code, u32) -> Option<u32>,
     ) {
+        self.insert_marks(code, &node_at);
         if !self.is_epilogue_first {
             self.insert_prologue(code);
         }

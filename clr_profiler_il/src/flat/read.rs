@@ -1,11 +1,9 @@
-use super::{Branch, Flat};
+use super::{Branch, Flat, LONG};
 use crate::code::PADDING;
 use crate::opcode::{Decoding, ONE_BYTE, Opcode, OperandDecoding, TWO_BYTES};
 
 const RET: u8 = 0x2a;
 const JMP: u8 = 0x27;
-/// The size of a long branch; a short one has two bytes.
-const LONG: usize = 5;
 
 /// The facts for stepping over an instruction, by its first byte.
 #[derive(Clone, Copy)]
@@ -73,6 +71,7 @@ impl Flat {
         self.clauses.clear();
         self.prologue.clear();
         self.epilogue.clear();
+        self.marks.clear();
         self.is_epilogue_first = false;
         !code.is_empty()
             && u32::try_from(code.len()).is_ok()

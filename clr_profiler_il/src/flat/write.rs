@@ -1,18 +1,17 @@
 use super::plan::Planned;
-use super::{Branch, Flat, FlatClause};
+use super::{Branch, Flat, FlatClause, GROWTH};
 use crate::code::{PADDING, copy_padded};
 use crate::symbol::Symbol;
 
 /// The reach of a short branch.
 const SHORT_REACH: u32 = 128;
-/// The difference in size between a long branch and a short one.
-const GROWTH: u32 = 3;
 
 impl Flat {
     /// The size of the code with the insertions.
     pub(crate) fn new_size(&self) -> u64 {
         let epilogues = u64::from(self.epilogue.size()) * self.rets.len() as u64;
-        self.size as u64 + u64::from(self.prologue.size()) + epilogues
+        let all = u64::from(self.prologue.size()) + epilogues;
+        self.size as u64 + all + u64::from(self.marks.size())
     }
 
     /// Writes the code with the insertions, and [`PADDING`] bytes after it; the operands of symbols
@@ -21,6 +20,10 @@ impl Flat {
         let size = self.new_size();
         if size > i32::MAX as u64 {
             return false;
+        }
+        if self.has_marks() {
+            self.write_marked(out);
+            return self.write_distances(out);
         }
         let room = size as usize + PADDING;
         if out.len() < room {
@@ -48,9 +51,9 @@ impl Flat {
         let mut is_regular = true;
         let (mut long_count, mut nearest) = (0, u32::MAX);
         for branch in &self.branches {
-            let end = self.moved(branch.end);
+            let end = self.new_end(branch.start(), branch.end);
             let distance = (self.moved(branch.target) as i32).wrapping_sub(end as i32);
-            if branch.is_long {
+            if self.is_long(branch) {
                 long_count += 1;
                 nearest = nearest.min(distance.unsigned_abs());
                 put(out, end as usize - 4, distance.to_le_bytes());
@@ -60,7 +63,7 @@ impl Flat {
             }
         }
         for &switch in &self.switches {
-            let end = self.moved(self.end_of_switch(switch) as u32);
+            let end = self.new_end(switch, self.end_of_switch(switch) as u32);
             let mut at = end as usize - 4 * self.targets_of(switch).count();
             for target in self.targets_of(switch) {
                 let distance = self.moved(target as u32).wrapping_sub(end);
@@ -77,7 +80,8 @@ impl Flat {
     fn long_are_shortest(&self, surely_far: u32) -> bool {
         let mut branches = self.branches.iter().enumerate();
         branches.all(|(index, branch)| {
-            let distance = self.moved(branch.target) as i32 - self.moved(branch.end) as i32;
+            let end = self.new_end(branch.start(), branch.end);
+            let distance = self.moved(branch.target) as i32 - end as i32;
             !branch.is_long
                 || distance.unsigned_abs() > surely_far
                 || i8::try_from(self.short_distance(index, branch, distance)).is_err()
@@ -93,7 +97,7 @@ impl Flat {
             let later = self.branches.get(index + 1..).unwrap_or(&[]).iter();
             &mut later.take_while(|other| other.end <= branch.target)
         };
-        let long = between.filter(|other| other.is_long).count();
+        let long = between.filter(|other| self.is_long(other)).count();
         distance - distance.signum() * (long as u32 * GROWTH) as i32
     }
 
@@ -101,12 +105,24 @@ impl Flat {
     /// `ret` belong to it, the one before all code to nothing.
     #[inline]
     fn moved(&self, at: u32) -> u32 {
+        if self.has_marks() {
+            return at + self.marks.shift(at);
+        }
         let epilogues = match &*self.rets {
             [] => 0,
             [one] => u32::from(*one < at),
             rets => rets.partition_point(|&ret| ret < at) as u32,
         };
         at + self.prologue.size() + epilogues * self.epilogue.size()
+    }
+
+    /// The new offset after a branch or `switch`, from its own offset and the one after it.
+    #[inline]
+    fn new_end(&self, start: u32, end: u32) -> u32 {
+        match self.has_marks() {
+            true => self.marked_end(start, end),
+            false => self.moved(end),
+        }
     }
 
     /// The clauses at their new offsets.
@@ -157,6 +173,9 @@ impl Flat {
     /// Visits the instructions by their old and new offsets, and the insertions with the old offset of
     /// the instruction that they lead to. The last argument is whether it is the instruction.
     pub(crate) fn each_offset(&self, mut visit: impl FnMut(u32, u32, bool)) {
+        if self.has_marks() {
+            return self.each_marked(visit);
+        }
         let mut shift = self.prologue.size();
         let mut inserted = (shift > 0).then_some(0);
         let mut rets = self.rets.iter().peekable();
@@ -177,7 +196,7 @@ impl Flat {
     /// The number of instructions that were read, and of insertions.
     pub(crate) fn count(&self) -> usize {
         let starts: usize = self.starts.iter().copied().map(usize::from).sum();
-        starts + self.rets.len() + 1
+        starts + self.rets.len().max(self.marks.len()) + 1
     }
 }
 

@@ -75,6 +75,14 @@ impl Fragment {
         }
     }
 
+    /// Removes everything, and keeps the memory. Labels of before are not valid anymore.
+    pub fn clear(&mut self) {
+        self.code.clear();
+        self.pending.clear();
+        self.stack = Height::new();
+        self.foreign = None;
+    }
+
     /// Whether there are no instructions.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Verification of the inserted code alone, where the rest cannot have changed.
 
-use super::neutral::{differs_by_neutral_code, may_be_neutral};
+use super::neutral::{differs_by_neutral_code, has_neutral_marks, may_be_neutral};
 use super::stack::Stack;
 use super::values::with_pass;
 use super::{Check, MethodContext, VerifyBuffers, Violation};
@@ -36,6 +36,16 @@ impl MethodBody {
         resolver: &impl Resolver,
     ) -> Result<Vec<Violation>, BodyError> {
         if let Some(flat) = self.code.flat()
+            && flat.has_marks()
+            && !self.locals.changed
+            && let Some(declared) = declared_depth(original)
+            && is_as_planned(flat, bytes, checked)
+            && has_neutral_marks(flat, self, declared)
+        {
+            return Ok(Vec::new());
+        }
+        if let Some(flat) = self.code.flat()
+            && !flat.has_marks()
             && self.differs_by_code_alone(original)
             && is_as_planned(flat, bytes, checked)
             && is_neutral(flat, self, (checked, buffers), method, resolver)

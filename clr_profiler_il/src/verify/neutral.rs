@@ -5,6 +5,7 @@
 
 use super::kind::Kind;
 use crate::body::{HandlerKind, MethodBody, Region};
+use crate::flat::Flat;
 use crate::instruction::{Instruction, Operand, Position, Prefix};
 use crate::opcode::Opcode;
 
@@ -25,6 +26,21 @@ struct Of {
     /// `None` if values of inserted code are on the stack.
     old: Option<u32>,
     is_inserted: bool,
+}
+
+/// Whether all code of a lazily decoded body is marks, which are neutral and have room on the stack above the declared depth.
+pub(super) fn has_neutral_marks(flat: &Flat, edited: &MethodBody, declared: u16) -> bool {
+    let mut most = 0;
+    let are_neutral = flat.marks_are(|nodes| {
+        let mut stack = Values::default();
+        let runs = nodes.iter().all(|node| {
+            let runs = stack.execute(node.opcode);
+            most = most.max(stack.depth);
+            runs
+        });
+        runs && stack.depth == 0
+    });
+    are_neutral && edited.max_stack() >= u32::from(declared) + most as u32
 }
 
 /// Whether all inserted instructions of an edited body may be in neutral code.
