@@ -1,15 +1,15 @@
 //! The instructions of a body with their ways in: by which edges control reaches each.
 
-use clr_profiler::il::body::{HandlerKind, MethodBody};
-use clr_profiler::il::instruction::{InstructionId, Operand, Position};
+use std::ops::Deref;
+use std::slice;
+
+use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::opcode::{FlowControl, Opcode};
-use clr_profiler::il::symbol::Reference;
 use clr_profiler::il::token::Token;
 
 /// An instruction with the offsets of its targets.
 pub(super) struct Step {
     pub(super) offset: u32,
-    pub(super) id: InstructionId,
     pub(super) opcode: Opcode,
     /// The token of its operand.
     pub(super) token: Option<Token>,
@@ -20,7 +20,38 @@ pub(super) struct Step {
     /// The local that it stores into.
     pub(super) stores: Option<u16>,
     /// In their order; a `switch` may name one several times.
-    pub(super) targets: Vec<u32>,
+    pub(super) targets: Targets,
+}
+
+/// The targets of an instruction, in memory of their own only if there are several.
+pub(super) enum Targets {
+    None,
+    One(u32),
+    Many(Vec<u32>),
+}
+
+impl Targets {
+    fn of(mut all: impl Iterator<Item = u32>) -> Self {
+        match (all.next(), all.next()) {
+            (None, _) => Self::None,
+            (Some(one), None) => Self::One(one),
+            (Some(first), Some(second)) => {
+                Self::Many([first, second].into_iter().chain(all).collect())
+            }
+        }
+    }
+}
+
+impl Deref for Targets {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Self::None => &[],
+            Self::One(one) => slice::from_ref(one),
+            Self::Many(all) => all,
+        }
+    }
 }
 
 impl Step {
@@ -31,6 +62,7 @@ impl Step {
 }
 
 /// The instructions of a body as it was compiled.
+#[derive(Default)]
 pub(crate) struct Code {
     pub(super) steps: Vec<Step>,
     /// The number of edges that lead to each instruction, without that of the instruction before.
@@ -41,46 +73,43 @@ pub(crate) struct Code {
 
 impl Code {
     pub(crate) fn of(body: &MethodBody) -> Self {
-        let mut steps = Vec::new();
-        for one in body.instructions() {
-            let Some(offset) = one.original_offset() else {
-                continue;
-            };
-            let targets = one.targets();
-            let targets = targets.filter_map(|label| offset_of(body, body.position(label)?));
-            let token = match one.operand() {
-                Operand::Reference(Reference::Token(token)) => Some(token),
-                _ => None,
-            };
-            steps.push(Step {
-                offset,
-                id: one.id(),
-                opcode: one.opcode(),
-                token,
-                constant: one.int32(),
-                loads: one.local().filter(|_| is_form_of(one.opcode(), "ldloc")),
-                stores: one.local().filter(|_| is_form_of(one.opcode(), "stloc")),
-                targets: targets.collect(),
-            });
-        }
-        let mut entries = Vec::new();
-        for clause in body.clauses() {
-            entries.extend(offset_of(body, clause.handler.start));
-            if let HandlerKind::Filter { start } = clause.kind {
-                entries.extend(offset_of(body, start));
-            }
-        }
-        let mut ways = vec![0; steps.len()];
-        let branches = steps.iter().flat_map(|step| &step.targets);
-        for at in branches.chain(&entries) {
-            if let Some(ways) = find(&steps, *at).and_then(|index| ways.get_mut(index)) {
-                *ways += 1;
-            }
-        }
-        Self {
+        let mut code = Self::default();
+        code.read(body);
+        code
+    }
+
+    /// Whether its memory may be kept for other bodies.
+    #[cfg(feature = "profilers")]
+    pub(crate) const fn is_small(&self) -> bool {
+        self.steps.capacity() < 0x1000
+    }
+
+    /// Reads the instructions of another body, in the same memory.
+    pub(crate) fn read(&mut self, body: &MethodBody) {
+        let Self {
             steps,
             ways,
             entries,
+        } = self;
+        let all = body.original_instructions().map(|one| Step {
+            offset: one.offset(),
+            opcode: one.opcode(),
+            token: one.token(),
+            constant: one.int32(),
+            loads: one.local().filter(|_| is_load(one.opcode())),
+            stores: one.local().filter(|_| is_store(one.opcode())),
+            targets: Targets::of(one.targets()),
+        });
+        steps.clear();
+        steps.extend(all);
+        *entries = body.handler_offsets();
+        ways.clear();
+        ways.resize(steps.len(), 0);
+        let branches = steps.iter().flat_map(|step| step.targets.iter());
+        for at in branches.chain(&*entries) {
+            if let Some(ways) = find(steps, *at).and_then(|index| ways.get_mut(index)) {
+                *ways += 1;
+            }
         }
     }
 
@@ -156,7 +185,7 @@ impl Code {
                 let mut steps = statement.iter();
                 !is_variable(local, hidden) && steps.any(|step| step.stores == Some(local))
             }
-            None => !is_form_of(first.opcode, "ldarg"),
+            None => !is_argument(first.opcode),
         }
     }
 
@@ -179,20 +208,46 @@ impl Code {
     }
 }
 
-/// Whether an opcode is another one or a shorter form of it, such as `ldloc.0` of `ldloc`.
-fn is_form_of(opcode: Opcode, name: &str) -> bool {
-    let rest = opcode.mnemonic().strip_prefix(name);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// Whether an opcode loads the value of a local.
+const fn is_load(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Ldloc0
+            | Opcode::Ldloc1
+            | Opcode::Ldloc2
+            | Opcode::Ldloc3
+            | Opcode::LdlocS
+            | Opcode::Ldloc
+    )
+}
+
+/// Whether an opcode stores into a local.
+const fn is_store(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Stloc0
+            | Opcode::Stloc1
+            | Opcode::Stloc2
+            | Opcode::Stloc3
+            | Opcode::StlocS
+            | Opcode::Stloc
+    )
+}
+
+/// Whether an opcode loads an argument.
+const fn is_argument(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Ldarg0
+            | Opcode::Ldarg1
+            | Opcode::Ldarg2
+            | Opcode::Ldarg3
+            | Opcode::LdargS
+            | Opcode::Ldarg
+    )
 }
 
 /// The index of the instruction at an offset.
 fn find(steps: &[Step], offset: u32) -> Option<usize> {
     steps.binary_search_by_key(&offset, |step| step.offset).ok()
-}
-
-fn offset_of(body: &MethodBody, position: Position) -> Option<u32> {
-    match position {
-        Position::Before(id) => body.instruction(id)?.original_offset(),
-        Position::End => None,
-    }
 }

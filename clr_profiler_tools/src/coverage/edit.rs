@@ -3,13 +3,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clr_profiler::il::body::MethodBody;
-use clr_profiler::il::edit::{EditError, InsertionPoint, Labels, Side};
+use clr_profiler::il::edit::{EditError, InsertionPoint, Labels, Place, Side};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::instruction::{InstructionId, Label, Position};
 use clr_profiler::il::opcode::Opcode;
 
 use super::code::{Code, Step};
 use super::map::{MethodMap, Probe};
+
+/// Inserts probes: `write` appends the code of the probe with an index.
+pub(super) fn insert(
+    probes: &[Probe],
+    body: &mut MethodBody,
+    write: impl Fn(u32, &mut Fragment),
+) -> Result<(), EditError> {
+    let mut places = Vec::with_capacity(probes.len());
+    for probe in probes {
+        match *probe {
+            Probe::Before(offset) => places.push(Place::Before(offset)),
+            Probe::After(offset) => places.push(Place::After(offset)),
+            Probe::Between(..) => return insert_between(probes, body, write),
+        }
+    }
+    body.insert_at(&places, |probe, code| write(probe as u32, code))
+}
 
 impl MethodMap {
     /// Inserts the probes: `write` appends the code of the probe with an index.
@@ -22,63 +39,67 @@ impl MethodMap {
         body: &mut MethodBody,
         write: impl Fn(u32, &mut Fragment),
     ) -> Result<(), EditError> {
-        self.insert_into(&Code::of(body), body, write)
+        insert(&self.probes, body, write)
     }
+}
 
-    /// [`insert`](Self::insert), for a body whose instructions are known.
-    pub(crate) fn insert_into(
-        &self,
-        code: &Code,
-        body: &mut MethodBody,
-        write: impl Fn(u32, &mut Fragment),
-    ) -> Result<(), EditError> {
-        let id = |offset: u32| code.find(offset).and_then(|at| code.steps.get(at));
-        let on_way = |probe| {
-            let number = self.probes.iter().position(|one| *one == probe)?;
-            let mut fragment = Fragment::new();
-            write(number as u32, &mut fragment);
-            Some(fragment)
-        };
-        let between = self.probes.iter().filter_map(|probe| match probe {
-            Probe::Between(branch, _) => Some(*branch),
-            _ => None,
-        });
-        let branches: BTreeSet<u32> = between.collect();
-        // First of all: a branch that is a target is replaced, too, and its labels move to the new code. The probes of
-        // targets come later, so that they follow those on the way.
-        let mut labels = BTreeMap::new();
-        for step in branches.iter().filter_map(|branch| id(*branch)) {
-            for &target in &step.targets {
-                if let Some(at) = id(target) {
-                    labels.insert(target, body.label(Position::Before(at.id))?);
-                }
+/// [`insert`] with probes on the ways from branches to targets that others reach, too.
+fn insert_between(
+    probes: &[Probe],
+    body: &mut MethodBody,
+    write: impl Fn(u32, &mut Fragment),
+) -> Result<(), EditError> {
+    let code = Code::of(body);
+    let step = |offset: u32| code.find(offset).and_then(|at| code.steps.get(at));
+    let on_way = |probe| {
+        let number = probes.iter().position(|one| *one == probe)?;
+        let mut fragment = Fragment::new();
+        write(number as u32, &mut fragment);
+        Some(fragment)
+    };
+    let between = probes.iter().filter_map(|probe| match probe {
+        Probe::Between(branch, _) => Some(*branch),
+        _ => None,
+    });
+    let branches: BTreeSet<u32> = between.collect();
+    // First of all: a branch that is a target is replaced, too, and its labels move to the new code. The probes of
+    // targets come later, so that they follow those on the way.
+    let mut labels = BTreeMap::new();
+    for step in branches.iter().filter_map(|branch| step(*branch)) {
+        for &target in step.targets.iter() {
+            if let Some(at) = body.instruction_at(target) {
+                labels.insert(target, body.label(Position::Before(at))?);
             }
         }
-        let mut replaced: BTreeMap<u32, InstructionId> = BTreeMap::new();
-        for branch in branches {
-            let Some(step) = id(branch) else { continue };
-            let first = replace(body, step, &labels, on_way)?;
-            replaced.insert(branch, first);
-        }
-        for (number, probe) in (0..).zip(&self.probes) {
-            let mut fragment = Fragment::new();
-            match *probe {
-                Probe::Before(offset) => {
-                    let Some(step) = id(offset) else { continue };
-                    let at = replaced.get(&offset).copied().unwrap_or(step.id);
-                    write(number, &mut fragment);
-                    body.insert_before(at, Labels::Move, &fragment)?;
-                }
-                Probe::After(offset) if !replaced.contains_key(&offset) => {
-                    let Some(step) = id(offset) else { continue };
-                    write(number, &mut fragment);
-                    body.insert_after(step.id, Labels::Stay, &fragment)?;
-                }
-                Probe::After(_) | Probe::Between(..) => {}
-            }
-        }
-        Ok(())
     }
+    let mut replaced: BTreeMap<u32, InstructionId> = BTreeMap::new();
+    for branch in branches {
+        let Some(step) = step(branch) else { continue };
+        let first = replace(body, step, &labels, on_way)?;
+        replaced.insert(branch, first);
+    }
+    for (number, probe) in (0..).zip(probes) {
+        let mut fragment = Fragment::new();
+        match *probe {
+            Probe::Before(offset) => {
+                let at = replaced.get(&offset).copied();
+                let Some(at) = at.or_else(|| body.instruction_at(offset)) else {
+                    continue;
+                };
+                write(number, &mut fragment);
+                body.insert_before(at, Labels::Move, &fragment)?;
+            }
+            Probe::After(offset) if !replaced.contains_key(&offset) => {
+                let Some(at) = body.instruction_at(offset) else {
+                    continue;
+                };
+                write(number, &mut fragment);
+                body.insert_after(at, Labels::Stay, &fragment)?;
+            }
+            Probe::After(_) | Probe::Between(..) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Replaces a branch by one that has probes on the ways to its targets:
@@ -102,7 +123,7 @@ fn replace(
     let mut exits: Vec<(Label, Label)> = Vec::new();
     let mut ways: BTreeMap<u32, (Label, Option<Fragment>)> = BTreeMap::new();
     let mut labels = Vec::with_capacity(step.targets.len());
-    for &target in &step.targets {
+    for &target in step.targets.iter() {
         let (label, _) = ways.entry(target).or_insert_with(|| {
             let label = fragment.label();
             let probe = on_way(Probe::Between(step.offset, target));
@@ -126,14 +147,16 @@ fn replace(
         exits.extend(targets.get(target).map(|target| (out, *target)));
     }
     fragment.mark(next);
+    let id = body.instruction_at(step.offset);
+    let id = id.ok_or(EditError::NoInstruction(step.offset))?;
     let point = InsertionPoint {
-        position: Position::Before(step.id),
+        position: Position::Before(id),
         labels: Labels::Move,
         side: Side::WithNext,
     };
     let inserted = body.insert(point, &fragment, &exits)?;
-    body.remove(step.id)?;
-    Ok(inserted.map_or(step.id, |range| range.first))
+    body.remove(id)?;
+    Ok(inserted.map_or(id, |range| range.first))
 }
 
 /// Appends a branch of any kind.

@@ -48,6 +48,15 @@ pub(super) fn reduce(code: &Code, places: Vec<Probe>) -> (Vec<Probe>, Vec<Vec<u3
     (probes, sums.collect())
 }
 
+/// Those of these places that need a probe, as [`reduce`] finds them.
+#[cfg(feature = "profilers")]
+pub(super) fn needed(code: &Code, mut places: Vec<Probe>) -> Vec<Probe> {
+    let sums = Places::new(code, &places).sums();
+    let mut sums = sums.iter();
+    places.retain(|_| !matches!(sums.next(), Some(Known::Sum(_))));
+    places
+}
+
 struct Places<'a> {
     code: &'a Code,
     places: &'a [Probe],
@@ -55,8 +64,8 @@ struct Places<'a> {
     before: Vec<Option<u32>>,
     /// Those on the ways from branches.
     on_way: BTreeMap<Probe, u32>,
-    /// For each target of branches, by its offset, the indexes of the branches.
-    sources: BTreeMap<u32, Vec<usize>>,
+    /// The offsets of all targets with the indexes of their branches, in order, each once.
+    sources: Vec<(u32, usize)>,
 }
 
 impl<'a> Places<'a> {
@@ -75,16 +84,15 @@ impl<'a> Places<'a> {
                 }
             }
         }
-        let mut sources: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, step) in code.steps.iter().enumerate() {
-            for target in &step.targets {
-                let of = sources.entry(*target).or_default();
-                // A `switch` may name a target several times.
-                if of.last() != Some(&index) {
-                    of.push(index);
-                }
-            }
-        }
+        let steps = code.steps.iter().enumerate();
+        let sources = steps.flat_map(|(index, step)| {
+            let targets = step.targets.iter();
+            targets.map(move |target| (*target, index))
+        });
+        let mut sources: Vec<(u32, usize)> = sources.collect();
+        sources.sort_unstable();
+        // A `switch` may name a target several times.
+        sources.dedup();
         Self {
             code,
             places,
@@ -195,8 +203,9 @@ impl<'a> Places<'a> {
             return None;
         }
         let mut found = Vec::new();
-        let sources = self.sources.get(&step.offset).into_iter().flatten();
-        for &from in sources {
+        let first = self.sources.partition_point(|(to, _)| *to < step.offset);
+        let sources = self.sources.get(first..).unwrap_or_default().iter();
+        for &(_, from) in sources.take_while(|(to, _)| *to == step.offset) {
             found.push(self.origin(from, step.offset, false)?);
         }
         let before = self.step(to - 1)?;

@@ -5,8 +5,14 @@ use std::collections::BTreeMap;
 use clr_metadata::pdb::{SequencePoint, SourceSpan};
 use clr_metadata::token::{Document, Token};
 use clr_profiler::il::body::MethodBody;
+#[cfg(feature = "profilers")]
+use clr_profiler::il::edit::EditError;
+#[cfg(feature = "profilers")]
+use clr_profiler::il::fragment::Fragment;
 
 use super::code::{Code, Step};
+#[cfg(feature = "profilers")]
+use super::edit;
 use super::generated;
 use super::implied;
 
@@ -99,33 +105,8 @@ impl MethodMap {
         name: impl Fn(Token) -> Option<String>,
         is_variable: impl Fn(u16, u32) -> bool,
     ) -> Self {
-        let mut places = Places::default();
-        let mut found = Vec::new();
-        match points {
-            Some(points) => {
-                let in_code = points.iter().filter(|point| {
-                    let index = code.find(point.il_offset);
-                    index.is_some_and(|index| !code.is_dead(index))
-                });
-                found.extend(in_code.filter_map(|point| {
-                    // Hidden points have no probe.
-                    let span = point.span?;
-                    let place = places.number(Probe::Before(point.il_offset));
-                    Some((place, point.il_offset, Some((point.document, span))))
-                }));
-            }
-            None => found.extend(code.leaders().map(|step| {
-                let place = places.number(Probe::Before(step.offset));
-                (place, step.offset, None)
-            })),
-        };
-        let offsets: Vec<u32> = found.iter().map(|(_, offset, _)| *offset).collect();
-        // Blocks tell nothing of the ways between them.
-        let branches = match points {
-            Some(points) => branches(code, (points, &offsets), &mut places, name, is_variable),
-            None => Vec::new(),
-        };
-        let (probes, sums) = implied::reduce(code, places.places);
+        let (places, found, branches) = find(code, points, name, is_variable);
+        let (probes, sums) = implied::reduce(code, places);
         let sum = |place: u32| sums.get(place as usize).cloned().unwrap_or_default();
         let found = found.into_iter().map(|(place, offset, source)| Point {
             probes: sum(place),
@@ -142,6 +123,90 @@ impl MethodMap {
             points: found.collect(),
             branches: branches.collect(),
             has_loops: code.has_loops(),
+        }
+    }
+}
+
+/// The places of all points and outcomes, the points with their places, offsets and sources, and the branches.
+fn find(
+    code: &Code,
+    points: Option<&[SequencePoint]>,
+    name: impl Fn(Token) -> Option<String>,
+    is_variable: impl Fn(u16, u32) -> bool,
+) -> (Vec<Probe>, Vec<FoundPoint>, Vec<Found>) {
+    let mut places = Places::default();
+    let mut found = Vec::new();
+    match points {
+        Some(points) => {
+            let in_code = points.iter().filter(|point| {
+                let index = code.find(point.il_offset);
+                index.is_some_and(|index| !code.is_dead(index))
+            });
+            found.extend(in_code.filter_map(|point| {
+                // Hidden points have no probe.
+                let span = point.span?;
+                let place = places.number(Probe::Before(point.il_offset));
+                Some((place, point.il_offset, Some((point.document, span))))
+            }));
+        }
+        None => found.extend(code.leaders().map(|step| {
+            let place = places.number(Probe::Before(step.offset));
+            (place, step.offset, None)
+        })),
+    };
+    let offsets: Vec<u32> = found.iter().map(|(_, offset, _)| *offset).collect();
+    // Blocks tell nothing of the ways between them.
+    let branches = match points {
+        Some(points) => branches(code, (points, &offsets), &mut places, name, is_variable),
+        None => Vec::new(),
+    };
+    (places.places, found, branches)
+}
+
+/// The place, offset and source of a point.
+type FoundPoint = (u32, u32, Option<(Document, SourceSpan)>);
+
+/// The probes of a method alone, of which a profiler needs no more.
+#[cfg(feature = "profilers")]
+#[derive(Debug)]
+pub(crate) struct MethodProbes {
+    pub(crate) probes: Vec<Probe>,
+    /// As of [`MethodMap`].
+    pub(crate) has_loops: bool,
+}
+
+#[cfg(feature = "profilers")]
+impl MethodProbes {
+    /// As [`MethodMap::of`].
+    pub(super) fn of_code(
+        code: &Code,
+        points: Option<&[SequencePoint]>,
+        name: impl Fn(Token) -> Option<String>,
+        is_variable: impl Fn(u16, u32) -> bool,
+    ) -> Self {
+        let (places, ..) = find(code, points, name, is_variable);
+        Self {
+            probes: implied::needed(code, places),
+            has_loops: code.has_loops(),
+        }
+    }
+
+    /// As [`MethodMap::insert`].
+    pub(crate) fn insert(
+        &self,
+        body: &mut MethodBody,
+        write: impl Fn(u32, &mut Fragment),
+    ) -> Result<(), EditError> {
+        edit::insert(&self.probes, body, write)
+    }
+}
+
+#[cfg(feature = "profilers")]
+impl From<MethodMap> for MethodProbes {
+    fn from(map: MethodMap) -> Self {
+        Self {
+            probes: map.probes,
+            has_loops: map.has_loops,
         }
     }
 }

@@ -52,6 +52,8 @@ pub(crate) use hits::{GIVEN, REFUSED, ROW};
 pub use hits::{Hits, HitsLayout, MethodHits, ProbeKind};
 #[cfg(feature = "profilers")]
 pub(crate) use machine::{AsyncMachine, ends as machine_ends};
+#[cfg(feature = "profilers")]
+pub(crate) use map::MethodProbes;
 pub use map::{Branch, MethodMap, Point, Probe};
 pub use module::{CoveredModule, MethodName, ModuleFiles};
 pub use totals::{

@@ -17,6 +17,8 @@ use super::bundled::AssemblyReader;
 use super::classes::Classes;
 use super::code::Code;
 use super::map::MethodMap;
+#[cfg(feature = "profilers")]
+use super::map::MethodProbes;
 use super::marks::Marks;
 use super::sources::Sources;
 
@@ -91,11 +93,19 @@ impl ModuleFiles {
 
     /// The probes of a method that is covered, of which the instructions are known.
     #[cfg(feature = "profilers")]
-    pub(crate) fn map_of_code(&self, method: MethodDef, code: &Code) -> Result<MethodMap, Error> {
+    pub(crate) fn probes_of_code(
+        &self,
+        method: MethodDef,
+        code: &Code,
+    ) -> Result<MethodProbes, Error> {
         match &self.pdb {
-            Ok(_) => self.module()?.map_of_code(method, code),
+            Ok(_) => self
+                .module()?
+                .facts_of_code(method, |points, name, is_variable| {
+                    MethodProbes::of_code(code, points, name, is_variable)
+                }),
             // Blocks are those of the code alone.
-            Err(_) => Ok(MethodMap::of_code(code, None, |_| None, |_, _| false)),
+            Err(_) => Ok(MethodProbes::of_code(code, None, |_| None, |_, _| false)),
         }
     }
 
@@ -119,6 +129,12 @@ impl ModuleFiles {
         })
     }
 }
+
+/// The name of the member or type that a token refers to.
+type NameOf<'a> = dyn Fn(Token) -> Option<String> + 'a;
+
+/// Whether a local is a variable of the source at an offset.
+type IsVariable<'a> = dyn Fn(u16, u32) -> bool + 'a;
 
 /// An assembly with its PDB.
 #[derive(Debug)]
@@ -230,14 +246,26 @@ impl<'a> CoveredModule<'a> {
         let Some(bytes) = self.assembly.body(method)? else {
             return Ok(None);
         };
-        let Ok(body) = MethodBody::decode(bytes) else {
+        let mut body = MethodBody::new();
+        if body.decode_lazily_into(bytes).is_err() {
             return Ok(None);
-        };
+        }
         self.map_of_code(method, &Code::of(&body)).map(Some)
     }
 
     /// The probes of a method that is covered, of which the instructions are known.
     fn map_of_code(&self, method: MethodDef, code: &Code) -> Result<MethodMap, Error> {
+        self.facts_of_code(method, |points, name, is_variable| {
+            MethodMap::of_code(code, points, name, is_variable)
+        })
+    }
+
+    /// Passes the sequence points of a method to `make`, with the functions that name tokens and know variables.
+    fn facts_of_code<T>(
+        &self,
+        method: MethodDef,
+        make: impl FnOnce(Option<&[SequencePoint]>, &NameOf<'_>, &IsVariable<'_>) -> T,
+    ) -> Result<T, Error> {
         let points: Option<Vec<SequencePoint>> = match &self.pdb {
             Some(pdb) => Some(pdb.sequence_points(method)?.collect::<Result<_, _>>()?),
             None => None,
@@ -248,12 +276,7 @@ impl<'a> CoveredModule<'a> {
             Err(_) => metadata.member_name(token).ok().map(str::to_owned),
         };
         let is_variable = |index, offset| self.is_variable(method, index, offset);
-        Ok(MethodMap::of_code(
-            code,
-            points.as_deref(),
-            name,
-            is_variable,
-        ))
+        Ok(make(points.as_deref(), &name, &is_variable))
     }
 
     /// Whether a local is a variable of the source at an offset.

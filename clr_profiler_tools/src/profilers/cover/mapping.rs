@@ -79,24 +79,9 @@ impl Mapping {
 /// The bundle in the program's own file, if it is a single-file application. It takes no memory of its own where the system maps it.
 #[cfg(target_os = "linux")]
 pub(super) fn running_bundle() -> Option<Bundle<'static>> {
-    use std::os::fd::AsRawFd;
-
     let file = File::open("/proc/self/exe").ok()?;
     let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
-    // SAFETY: the system chooses a range that nothing else uses, and the descriptor is open.
-    let address = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            length,
-            libc::PROT_READ,
-            libc::MAP_PRIVATE,
-            file.as_raw_fd(),
-            0,
-        )
-    };
-    if address == libc::MAP_FAILED {
-        return None;
-    }
+    let address = map_file(&file, length, libc::PROT_READ, libc::MAP_PRIVATE).ok()?;
     // SAFETY: the range has `length` bytes that can be read, and is unmapped only below, when nothing refers to it. The file is the
     // program that runs, of which the system and the host of a single-file application have the same pages mapped: most file
     // systems refuse to write to it or to truncate it (ETXTBSY), and where one does not, that ends the program without this, too.
@@ -118,6 +103,35 @@ pub(super) fn running_bundle() -> Option<Bundle<'static>> {
     Bundle::find(bytes.leak()).ok()
 }
 
+/// Maps a file at an address that the system chooses.
+#[cfg(target_os = "linux")]
+fn map_file(
+    file: &File,
+    length: usize,
+    protection: libc::c_int,
+    flags: libc::c_int,
+) -> io::Result<*mut libc::c_void> {
+    use std::os::fd::AsRawFd;
+
+    let descriptor = file.as_raw_fd();
+    // SAFETY: without an address and without `MAP_FIXED`, as in both callers, the range is one that nothing else uses; the descriptor
+    // is open.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            protection,
+            flags,
+            descriptor,
+            0,
+        )
+    };
+    match address {
+        libc::MAP_FAILED => Err(io::Error::last_os_error()),
+        address => Ok(address),
+    }
+}
+
 /// Maps a file of this length, whose blocks all exist: a store to one that is missing would end the program when the disk is
 /// full.
 #[cfg(target_os = "linux")]
@@ -131,21 +145,8 @@ fn map(file: &File, length: usize) -> io::Result<&'static [AtomicU8]> {
         code => return Err(io::Error::from_raw_os_error(code)),
     }
     let map = |flags| {
-        // SAFETY: the system chooses a range that nothing else uses, and the descriptor is open.
-        let address = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                length,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | flags,
-                file.as_raw_fd(),
-                0,
-            )
-        };
-        match address {
-            libc::MAP_FAILED => Err(io::Error::last_os_error()),
-            address => Ok(address),
-        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        map_file(file, length, protection, libc::MAP_SHARED | flags)
     };
     // An address of 32 bits makes the code of a probe shorter, so that methods with probes are inlined as without.
     #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 //! The covered modules of the program.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
 
 use crate::coverage::{
-    Code, ContextHits, HitsLayout, MethodMap, ModuleFiles, ProbeKind, path_in_bundle,
+    Code, ContextHits, HitsLayout, MethodProbes, ModuleFiles, ProbeKind, path_in_bundle,
     read_in_bundle,
 };
 use crate::report::{Session, Settings, lock};
@@ -43,9 +44,14 @@ struct Module {
     used: AtomicU32,
 }
 
+thread_local! {
+    /// The memory of the last method's code: a thread rewrites many.
+    static CODE: Cell<Option<Box<Code>>> = const { Cell::new(None) };
+}
+
 struct Method {
     first: u32,
-    map: MethodMap,
+    probes: MethodProbes,
     /// Whether a tier of it was compiled, and the number of its probes that have vanished.
     tiers: Mutex<Tiers>,
 }
@@ -77,11 +83,14 @@ impl Module {
             return Ok(Some(of));
         }
         // It is covered: it was chosen.
-        let map = match code {
-            Some(code) => self.files.map_of_code(method, code).map(Some),
-            None => self.files.module().and_then(|module| module.map(method)),
+        let probes = match code {
+            Some(code) => self.files.probes_of_code(method, code).map(Some),
+            None => {
+                let map = self.files.module().and_then(|module| module.map(method));
+                map.map(|map| map.map(MethodProbes::from))
+            }
         };
-        let Some(map) = map.map_err(Error::other)? else {
+        let Some(probes) = probes.map_err(Error::other)? else {
             return Ok(None);
         };
         let mut methods = self.methods.write().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +99,7 @@ impl Module {
             return Ok(Some(Arc::clone(of)));
         }
         let first = self.used.load(Ordering::Relaxed);
-        let count = map.probes.len() as u32;
+        let count = probes.probes.len() as u32;
         let space = self.mapping.probes.len() / self.kind.size();
         let end = first.checked_add(count);
         let end = end.filter(|end| *end as usize <= space);
@@ -100,7 +109,11 @@ impl Module {
         self.used.store(end, Ordering::Relaxed);
         self.mapping.give(*index, first, count);
         let tiers = Mutex::default();
-        let of = Arc::new(Method { first, map, tiers });
+        let of = Arc::new(Method {
+            first,
+            probes,
+            tiers,
+        });
         methods.insert(method, Arc::clone(&of));
         Ok(Some(of))
     }
@@ -114,7 +127,7 @@ impl Module {
     /// The number of probes of a method that were hit.
     fn hits_of(&self, of: &Method) -> usize {
         let first = of.first as usize * self.kind.size();
-        let size = of.map.probes.len() * self.kind.size();
+        let size = of.probes.probes.len() * self.kind.size();
         let probes = self.mapping.probes.get(first..first + size);
         let hit = |byte: &&AtomicU8| byte.load(Ordering::Relaxed) != 0;
         probes.map_or(0, |probes| probes.iter().filter(hit).count())
@@ -318,18 +331,24 @@ impl Modules {
         let Some(module) = self.module(cx.module()) else {
             return Ok(());
         };
-        let code = Code::of(body);
+        // A thread that is about to end keeps nothing.
+        let kept = CODE.try_with(Cell::take).ok().flatten();
+        let mut code = kept.unwrap_or_default();
+        code.read(body);
         // Other tools may have edited it before.
         let is_original = body.inserted().next().is_none();
-        let of = module.method_with_probes(cx.token(), is_original.then_some(&code))?;
-        let Some(of) = of else {
+        let of = module.method_with_probes(cx.token(), is_original.then_some(&*code));
+        if code.is_small() {
+            let _ = CODE.try_with(|kept| kept.set(Some(code)));
+        }
+        let Some(of) = of? else {
             return Ok(());
         };
         let write = |probe, code: &mut Fragment| {
             let offset = (of.first + probe) as usize * module.kind.size();
             write(module.kind, module.mapping.address(offset), code);
         };
-        of.map.insert_into(&code, body, write).map_err(Error::other)
+        of.probes.insert(body, write).map_err(Error::other)
     }
 
     /// A method is compiled, or with `is_copied` copied into another one: the next tier, and later copies, go without the
@@ -347,7 +366,7 @@ impl Modules {
             return Ok(());
         };
         let hits = module.hits_of(&of);
-        let is_complete = hits == of.map.probes.len();
+        let is_complete = hits == of.probes.probes.len();
         {
             let mut tiers = lock(&of.tiers);
             let is_first = !tiers.is_compiled && !is_copied;
@@ -358,7 +377,7 @@ impl Modules {
             }
             tiers.vanished = hits;
         }
-        let how = match is_complete && !of.map.has_loops {
+        let how = match is_complete && !of.probes.has_loops {
             true => Vanishing::Removed,
             false => Vanishing::Nops,
         };
