@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::io::{Read, Seek, SeekFrom};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use clr_profiler::prelude::*;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use clr_profiler::info::SnapshotOptions;
 use clr_profiler::sampling::{CpuCode, CpuSample};
 use scenario_support::log;
