@@ -6,10 +6,12 @@
 //! cargo bench -p clr_profiler_tests --bench tracing -- loaded 15 100   # for 15 minutes, 100 requests a second
 //! ```
 //!
+//! `TRACER_LIBRARY` is the path of a library to be measured, such as that of a build with optimisation across crates, and `TRACER_METHODS` are
+//! other methods than those of the row, such as `None!None.None`.
+//!
 //! The programs are fetched, and run in turn without a profiler and with `method_tracer`, with its default options: all methods of the program
 //! itself, with a budget of 5 %. The ratio is that of the medians. "Started, 200 targets" is the start of a precompiled ASP.NET Core
 //! program to its first answer, with spans for 200 of the methods that it calls until then.
-
 //!
 //! `loaded` runs a server without and with the tracer at the same time, asks both at the same rate, and compares their answers,
 //! their memory, and the CPU time of a request. The traced one has the default options, all conventions, and a collector.

@@ -149,6 +149,10 @@ impl Job {
             for (name, value) in &self.options {
                 launch.env(name, value);
             }
+            // Such as those of a method that does not exist.
+            if let Some(methods) = env::var_os("TRACER_METHODS") {
+                launch.env("METHOD_TRACER_METHODS", methods);
+            }
         }
         let mut command = launch.command()?;
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
