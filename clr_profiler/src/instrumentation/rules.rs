@@ -12,7 +12,7 @@ use crate::info::method_facts::MethodDefinition;
 use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
-use clr_profiler_il::pattern::{MethodFacts, MethodPattern, MethodPatterns};
+use clr_profiler_il::pattern::{Matched, MethodFacts, MethodPattern, MethodPatterns};
 use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_il::wrap::Wrap;
@@ -111,6 +111,13 @@ pub(super) type Deferral = dyn Fn() -> bool + Send + Sync;
 
 /// The number of a rule in its description.
 pub(super) type RuleIndex = u32;
+
+/// The rules that change a method, with the patterns of each rule that it matches.
+#[derive(Default)]
+pub(super) struct Selection {
+    pub(super) rules: Vec<RuleIndex>,
+    matched: Vec<(RuleIndex, Matched)>,
+}
 
 /// A change of methods.
 #[derive(Clone)]
@@ -351,22 +358,50 @@ impl Description {
         is_framework: bool,
         is_global: bool,
     ) -> std::result::Result<Vec<RuleIndex>, F::Error> {
+        let selected = self.select_counted(rules, method, is_framework, is_global)?;
+        Ok(selected.rules)
+    }
+
+    /// Whether the same rules change all methods of a type whose names the compiler has made, and the same ones all of its others.
+    pub(super) fn is_of_types(&self) -> bool {
+        self.except.is_none() && self.rules.iter().all(|rule| rule.patterns.are_of_types())
+    }
+
+    /// Counts another method that the same patterns select.
+    pub(super) fn count(&self, selection: &Selection) {
+        for (index, matched) in &selection.matched {
+            if let Some(rule) = self.rules.get(*index as usize) {
+                rule.patterns.count(matched);
+            }
+        }
+    }
+
+    /// As [`select`](Self::select), for other methods of the type, too.
+    pub(super) fn select_counted<F: MethodFacts + ?Sized>(
+        &self,
+        rules: &[RuleIndex],
+        method: &F,
+        is_framework: bool,
+        is_global: bool,
+    ) -> std::result::Result<Selection, F::Error> {
         let needs_name = self.needs_name(is_framework);
-        let mut selected = Vec::new();
+        let mut selected = Selection::default();
         for index in rules.iter().copied() {
             let Some(rule) = self.rules.get(index as usize) else {
                 continue;
             };
-            let matching = rule.patterns.matching(method)?;
+            let matched = rule.patterns.matched(method)?;
             let patterns = rule.patterns.patterns();
-            let mut matching = matching.iter().filter_map(|at| patterns.get(*at));
+            let indices = matched.indices().iter();
+            let mut matching = indices.filter_map(|at| patterns.get(*at));
             let is_meant = |pattern: &MethodPattern| {
                 (!needs_name || pattern.assembly().is_some())
                     && (!is_global || pattern.type_name() == Some("<Module>"))
             };
             if matching.any(is_meant) {
-                selected.push(index);
+                selected.rules.push(index);
             }
+            selected.matched.push((index, matched));
         }
         Ok(selected)
     }

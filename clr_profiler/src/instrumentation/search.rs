@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::rules::{Description, RuleIndex};
+use super::rules::{Description, RuleIndex, Selection};
 use super::table::MethodKey;
 use crate::error::Result;
 use crate::ids::ModuleId;
@@ -12,7 +12,7 @@ use crate::info::names::type_path;
 use crate::info::{CorProfilerInfo, CorProfilerInfo6};
 use crate::metadata::{Metadata, MetadataImport};
 use crate::runtime::ProfilerInfo;
-use clr_profiler_il::pattern::{MethodPattern, own_name};
+use clr_profiler_il::pattern::{MethodPattern, is_generated, own_name};
 use clr_profiler_il::token::{MethodDef, TypeDef};
 
 /// The number of patterns from which on it is cheaper to look at each method than to compare each type with each
@@ -74,6 +74,7 @@ pub(super) fn find(
     let assembly: Rc<str> = assembly.into();
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
+    let is_of_types = description.is_of_types();
     let mut found = Vec::new();
     for class in metadata.type_defs().chain(global) {
         let class = class?;
@@ -84,8 +85,27 @@ pub(super) fn find(
             assembly: Some(Rc::clone(&assembly)),
             class: Some(path.into()),
         };
+        // Of methods with other names, and of those whose names the compiler has made.
+        let mut selections: [Option<Selection>; 2] = [None, None];
         for token in metadata.methods(class) {
             let token = token?;
+            if is_of_types
+                && let Some((has_body, is_generated)) = metadata.own(|own| outline(own, token))
+                && let [of_others, of_generated] = &selections
+                && let Some(selection) = if is_generated {
+                    of_generated
+                } else {
+                    of_others
+                }
+            {
+                if has_body {
+                    description.count(selection);
+                    if !selection.rules.is_empty() {
+                        found.push((token, selection.rules.clone()));
+                    }
+                }
+                continue;
+            }
             let props = metadata.method_props(token)?;
             // A method without an address in the image has no IL, or was added with its body by this library.
             if props.rva == 0 {
@@ -102,18 +122,37 @@ pub(super) fn find(
                 props,
                 known: known.clone(),
             };
-            let rules = description.select_definition(
-                &reaching,
-                &method,
-                is_framework,
-                class.row() == 1,
-            )?;
+            let is_global = class.row() == 1;
+            if is_of_types {
+                let selection =
+                    description.select_counted(&reaching, &method, is_framework, is_global)?;
+                if !selection.rules.is_empty() {
+                    found.push((token, selection.rules.clone()));
+                }
+                let [of_others, of_generated] = &mut selections;
+                let is_generated = is_generated(&method.props.name);
+                *(if is_generated {
+                    of_generated
+                } else {
+                    of_others
+                }) = Some(selection);
+                continue;
+            }
+            let rules =
+                description.select_definition(&reaching, &method, is_framework, is_global)?;
             if !rules.is_empty() {
                 found.push((token, rules));
             }
         }
     }
     Ok(found)
+}
+
+/// Whether a method has a body, and whether the compiler has made its name.
+fn outline(own: &clr_metadata::Metadata<'_>, method: MethodDef) -> Option<(bool, bool)> {
+    let row = own.row(method).ok()?;
+    let name = own.string(row.name).ok()?;
+    Some((row.rva != 0, is_generated(name)))
 }
 
 /// The methods of a precompiled module whose code has copies of these methods of it; `None` if its image does not

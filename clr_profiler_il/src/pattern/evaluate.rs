@@ -12,6 +12,12 @@ use crate::attributes::MemberAccess;
 /// The entry of a program of top-level statements.
 const ENTRY: &str = "<Main>$";
 
+/// Whether the compiler has made the name of a method.
+#[must_use]
+pub fn is_generated(name: &str) -> bool {
+    name.starts_with('<') && name != ENTRY
+}
+
 /// A method, with the facts that have been asked.
 pub(super) struct Subject<'s, F: MethodFacts + ?Sized> {
     facts: &'s F,
@@ -81,7 +87,7 @@ impl<'s, F: MethodFacts + ?Sized> Subject<'s, F> {
     }
 
     fn has_generated_name(&self) -> bool {
-        self.name.starts_with('<') && self.name != ENTRY
+        is_generated(self.name)
     }
 
     fn parameters(&self) -> Result<&[TypeText], F::Error> {

@@ -112,8 +112,9 @@ mod tests;
 mod types;
 
 pub use error::{PatternError, PatternErrorKind};
+pub use evaluate::is_generated;
 pub use facts::{AttributeOwner, GenericOwner, MethodFacts};
-pub use set::MethodPatterns;
+pub use set::{Matched, MethodPatterns};
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -167,6 +168,18 @@ impl MethodPattern {
     #[must_use]
     pub fn assembly(&self) -> Option<&str> {
         self.assembly.as_ref().map(|(text, _)| &**text)
+    }
+
+    /// Whether it matches all methods of a type, but for those whose names the compiler has made, or none.
+    fn is_of_types(&self) -> bool {
+        let of_method =
+            |(owner, _): &(AttributeOwner, TypePattern)| *owner == AttributeOwner::Method;
+        self.method.is_any()
+            && self.access.is_none()
+            && self.parameters.is_none()
+            && self.method_arguments.is_none()
+            && self.class.arguments.is_none()
+            && !self.attributes.iter().any(of_method)
     }
 
     /// Whether methods of this assembly can match.

@@ -68,6 +68,24 @@ impl Compiled {
     }
 }
 
+/// The patterns that a method matches, from [`MethodPatterns::matched`].
+#[derive(Clone, Debug, Default)]
+pub struct Matched {
+    indices: Vec<usize>,
+    exclusions: Vec<usize>,
+}
+
+impl Matched {
+    /// The indices of the patterns, in ascending order; none if an exclusion matches.
+    #[must_use]
+    pub fn indices(&self) -> &[usize] {
+        match self.exclusions.is_empty() {
+            true => &self.indices,
+            false => &[],
+        }
+    }
+}
+
 impl MethodPatterns {
     /// Reads a list: patterns are separated by line ends or semicolons, an exclusion begins with `-`, and a
     /// comment with `#`.
@@ -111,7 +129,8 @@ impl MethodPatterns {
     /// Those of the facts.
     pub fn matches<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<bool, F::Error> {
         let mut has_matched = false;
-        let is_excluded = self.evaluate(method, |_| has_matched = true)?;
+        let mut is_excluded = false;
+        self.evaluate(method, |_| has_matched = true, |_| is_excluded = true)?;
         Ok(has_matched && !is_excluded)
     }
 
@@ -121,12 +140,46 @@ impl MethodPatterns {
     ///
     /// Those of the facts.
     pub fn matching<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<Vec<usize>, F::Error> {
-        let mut indices = Vec::new();
-        if self.evaluate(method, |number| indices.push(number as usize))? {
-            indices.clear();
-        }
+        let matched = self.matched(method)?;
+        Ok(match matched.exclusions.is_empty() {
+            true => matched.indices,
+            false => Vec::new(),
+        })
+    }
+
+    /// Whether all methods of a type match the same patterns, those whose names the compiler has made, and all others: no pattern asks
+    /// for the name, a parameter, an attribute or the access of a method.
+    #[must_use]
+    pub fn are_of_types(&self) -> bool {
+        self.patterns().iter().all(MethodPattern::is_of_types)
+    }
+
+    /// As [`matching`](Self::matching), for other methods, too: [`count`](Self::count) counts those that match the same patterns.
+    ///
+    /// # Errors
+    ///
+    /// Those of the facts.
+    pub fn matched<F: MethodFacts + ?Sized>(&self, method: &F) -> Result<Matched, F::Error> {
+        let (mut indices, mut exclusions) = (Vec::new(), Vec::new());
+        self.evaluate(
+            method,
+            |number| indices.push(number as usize),
+            |number| exclusions.push(number as usize),
+        )?;
         indices.sort_unstable();
-        Ok(indices)
+        Ok(Matched {
+            indices,
+            exclusions,
+        })
+    }
+
+    /// Counts another method that matches the same patterns.
+    pub fn count(&self, matched: &Matched) {
+        for number in matched.indices.iter().chain(&matched.exclusions) {
+            if let Some(count) = self.counts.get(*number) {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// The number of methods that each pattern has matched so far.
@@ -142,15 +195,16 @@ impl MethodPatterns {
         unmatched.map(|(pattern, _)| pattern)
     }
 
-    /// Passes the patterns that match to `each`, and returns whether an exclusion does.
+    /// Passes the patterns that match to `each`, and if there are some, the exclusions that do to `exclude`.
     fn evaluate<F: MethodFacts + ?Sized>(
         &self,
         method: &F,
         mut each: impl FnMut(u32),
-    ) -> Result<bool, F::Error> {
+        exclude: impl FnMut(u32),
+    ) -> Result<(), F::Error> {
         let Indexes { included, excluded } = self.compiled.indexes();
         if included.is_empty() {
-            return Ok(false);
+            return Ok(());
         }
         let class = method.type_path()?;
         let name = method.method_name()?;
@@ -160,11 +214,10 @@ impl MethodPatterns {
             has_matched = true;
             each(number);
         })?;
-        let mut is_excluded = false;
         if has_matched && !excluded.is_empty() {
-            self.evaluate_index(excluded, &subject, |_| is_excluded = true)?;
+            self.evaluate_index(excluded, &subject, exclude)?;
         }
-        Ok(is_excluded)
+        Ok(())
     }
 
     fn evaluate_index<F: MethodFacts + ?Sized>(

@@ -1,4 +1,4 @@
-use clr_profiler_il::pattern::{MethodPattern, MethodPatterns};
+use clr_profiler_il::pattern::{Matched, MethodPattern, MethodPatterns};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -21,6 +21,31 @@ fn matches_are_counted() {
     assert_eq!(counts, [8, 6, 2, 0, 0]);
     let unmatched: Vec<String> = list.unmatched().map(ToString::to_string).collect();
     assert_eq!(unmatched, ["Nothing.At.All", "-A.B"]);
+}
+
+#[test]
+fn what_one_method_matches_counts_for_others() {
+    let list = MethodPatterns::parse("Shop.**; Shop!**; -Shop.Log.*; generated Shop.**").unwrap();
+    assert!(list.are_of_types());
+    let count = || list.counts().map(|(_, count)| count).collect::<Vec<_>>();
+    let sell = list.matched(&Facts::new("Shop", "Shop.Store", "Sell"));
+    assert_eq!(sell.as_ref().map(Matched::indices), Ok(&[0, 1][..]));
+    let excluded = list.matched(&Facts::new("Shop", "Shop.Log", "Write"));
+    assert_eq!(excluded.as_ref().map(Matched::indices), Ok(&[][..]));
+    assert_eq!(count(), [2, 2, 1, 0]);
+    list.count(&sell.unwrap());
+    list.count(&excluded.unwrap());
+    assert_eq!(count(), [4, 4, 2, 0]);
+    for of_methods in [
+        "Shop.**.Sell",
+        "Shop.**.*(int)",
+        "public Shop.**",
+        "Shop.**; -**.ToString",
+        "[Obsolete] Shop.**",
+    ] {
+        let list = MethodPatterns::parse(of_methods).unwrap();
+        assert!(!list.are_of_types(), "{of_methods}");
+    }
 }
 
 #[test]
