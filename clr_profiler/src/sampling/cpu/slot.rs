@@ -342,6 +342,7 @@ fn map() -> Option<*mut u64> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc;
 
     use super::*;
 
@@ -408,6 +409,22 @@ mod tests {
         assert_eq!(slot.busy.load(SeqCst), 1);
         drop(writer);
         assert_eq!(slot.busy.load(SeqCst), 0);
+    }
+
+    #[test]
+    fn the_ring_of_a_sample_stays_mapped_until_it_is_written() {
+        let taken = Taken::take(74).unwrap();
+        let mut writer = taken.slot().write(taken.key()).unwrap();
+        let (tell, told) = mpsc::channel();
+        let ends = thread::spawn(move || {
+            drop(taken);
+            tell.send(()).unwrap();
+        });
+        assert!(told.recv_timeout(Duration::from_millis(100)).is_err());
+        writer.push(7);
+        drop(writer);
+        told.recv_timeout(Duration::from_secs(60)).unwrap();
+        ends.join().unwrap();
     }
 
     fn is_open(key: Key) -> bool {
