@@ -1,5 +1,5 @@
 use clr_profiler_il::body::{BodyError, EncodeBuffers, MethodBody};
-use clr_profiler_il::edit::{Labels, OffsetPair, Place};
+use clr_profiler_il::edit::{AtOffset, EditError, Labels, OffsetPair};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::instruction::{Operand, Position};
 use clr_profiler_il::symbol::{MethodSymbol, Reference, TypeSymbol};
@@ -77,6 +77,29 @@ pub struct Lazily {
     buffers: [EncodeBuffers; 2],
     checked: MethodBody,
     verifying: VerifyBuffers,
+}
+
+/// Inserts code at places in the order of the code.
+fn one_by_one(
+    body: &mut MethodBody,
+    mut places: Vec<AtOffset>,
+    code: &Fragment,
+) -> Result<(), EditError> {
+    places.sort_unstable_by_key(|at| match *at {
+        AtOffset::Before(offset) => (offset, false),
+        AtOffset::After(offset) => (offset, true),
+    });
+    for at in places {
+        let (AtOffset::Before(offset) | AtOffset::After(offset)) = at;
+        let mut all = body.instructions();
+        let one = all.find(|one| one.original_offset() == Some(offset));
+        let id = one.ok_or(EditError::NoInstruction(offset))?.id();
+        match at {
+            AtOffset::Before(_) => body.insert_before(id, Labels::Move, code)?,
+            AtOffset::After(_) => body.insert_after(id, Labels::Stay, code)?,
+        };
+    }
+    Ok(())
 }
 
 impl Lazily {
@@ -215,15 +238,18 @@ impl Lazily {
                         .original_instructions()
                         .map(|one| one.offset())
                         .collect();
-                    let before = offsets.iter().step_by(3).copied().map(Place::Before);
+                    let before = offsets.iter().step_by(3).copied().map(AtOffset::Before);
                     let after = offsets.iter().skip(1).step_by(step.max(1));
-                    let after = after.copied().map(Place::After);
+                    let after = after.copied().map(AtOffset::After);
                     let after = after.take(if step == 0 { 0 } else { usize::MAX });
-                    let places: Vec<Place> = after.chain(before).collect();
+                    let places: Vec<AtOffset> = after.chain(before).collect();
                     let code = &self.fragments[number];
-                    body.insert_at(&places, |_, out| {
-                        out.append(code);
-                    })
+                    match which {
+                        0 => one_by_one(body, places, code),
+                        _ => body.insert_at(&places, |_, out| {
+                            out.append(code);
+                        }),
+                    }
                 }
                 Look => {
                     assert_eq!(body.instructions().count(), body.len());

@@ -47,7 +47,7 @@ pub use error::EditError;
 pub use insert::{InsertedRange, InsertionPoint, Labels, Side};
 pub use method::OffsetPair;
 pub use offset_mapping::OffsetMapping;
-pub use places::Place;
+pub use places::AtOffset;
 pub use refusal::NotInstrumentable;
 
 pub(crate) use insert::check;

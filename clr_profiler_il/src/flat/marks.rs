@@ -8,6 +8,9 @@ use crate::opcode::OperandLayout;
 const LONG_CODE: u8 = 0x0d;
 const SHORT_LEAVE: u8 = 0xde;
 
+/// The passes in which branches become long.
+const PASSES: usize = 8;
+
 /// Code at places of the code that was read, or none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
@@ -120,8 +123,8 @@ impl Flat {
         !self.marks.is_empty()
     }
 
-    /// Plans code before the instruction at an offset, or after the one before it, if no other code is planned; `false` if that needs
-    /// nodes. [`place_marks`](Self::place_marks) has to follow. Marks come in the order of the code.
+    /// Plans code before the instruction at an offset, or after the one before it, if no other code is planned; `false` if that
+    /// needs nodes. [`place_marks`](Self::place_marks) has to follow. Marks come in the order of the code.
     pub(crate) fn plan_mark(&mut self, at: u32, is_after: bool, code: &Code) -> bool {
         let is_start = self.starts.get(at as usize) == Some(&1);
         let follows = self.marks.marks.last().is_none_or(|last| {
@@ -165,6 +168,9 @@ impl Flat {
 
     /// The offset after the instruction at an offset; `None` if it is the last one.
     pub(crate) fn offset_after(&self, at: u32) -> Option<u32> {
+        if self.starts.get(at as usize) != Some(&1) {
+            return None;
+        }
         let rest = self.starts.get(at as usize + 1..)?;
         let length = rest.iter().position(|start| *start == 1)?;
         Some(at + 1 + length as u32)
@@ -179,7 +185,9 @@ impl Flat {
     pub(crate) fn place_marks(&mut self) -> bool {
         let mut marks = std::mem::take(&mut self.marks);
         marks.shift_all(&self.starts);
-        loop {
+        // A branch that grows can move the next one out of reach. Nodes do it without another pass for each.
+        let mut is_settled = false;
+        for _ in 0..PASSES {
             let before = marks.grown.len();
             let mut known = std::mem::take(&mut marks.grown).into_iter().peekable();
             let mut grown = Vec::new();
@@ -192,13 +200,14 @@ impl Flat {
             }
             marks.grown = grown;
             if marks.grown.len() == before {
+                is_settled = true;
                 break;
             }
             marks.shift_all(&self.starts);
         }
         let is_regular = self.size as u64 + u64::from(marks.size()) <= i32::MAX as u64;
         self.marks = marks;
-        is_regular
+        is_settled && is_regular
     }
 
     /// Writes the code with the marks, without the distances.

@@ -5,7 +5,7 @@
 //! branches, switches and returns are. [`Flat::write`] is the other pass: it copies the code between the
 //! insertions, and writes the distances of branches again. Both accept only code for which the bytes
 //! are the same as by nodes: no prefix of a branch, no long form where a shorter one is
-//! equivalent, no code that would need other forms of branches. Nodes do the rest.
+//! equivalent. Branches get other forms next to single instructions alone. Nodes do the rest.
 
 mod marks;
 mod plan;

@@ -15,7 +15,7 @@ impl Flat {
     }
 
     /// Writes the code with the insertions, and [`PADDING`] bytes after it; the operands of symbols
-    /// are not filled in yet. `false` if branches need other forms, or the code is too large.
+    /// are not filled in yet. `false` if branches need forms that are not planned, or the code is too large.
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> bool {
         let size = self.new_size();
         if size > i32::MAX as u64 {

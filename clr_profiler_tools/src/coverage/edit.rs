@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clr_profiler::il::body::MethodBody;
-use clr_profiler::il::edit::{EditError, InsertionPoint, Labels, Place, Side};
+use clr_profiler::il::edit::{AtOffset, EditError, InsertionPoint, Labels, Side};
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::instruction::{InstructionId, Label, Position};
 use clr_profiler::il::opcode::Opcode;
@@ -20,8 +20,8 @@ pub(super) fn insert(
     let mut places = Vec::with_capacity(probes.len());
     for probe in probes {
         match *probe {
-            Probe::Before(offset) => places.push(Place::Before(offset)),
-            Probe::After(offset) => places.push(Place::After(offset)),
+            Probe::Before(offset) => places.push(AtOffset::Before(offset)),
+            Probe::After(offset) => places.push(AtOffset::After(offset)),
             Probe::Between(..) => return insert_between(probes, body, write),
         }
     }
