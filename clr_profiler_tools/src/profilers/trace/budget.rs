@@ -37,9 +37,9 @@ const WRITING: f64 = 1_500.0;
 /// The CPU time for which a method is counted at least, in nanoseconds: a count of a moment would say nothing.
 const COUNTED: f64 = 40e6;
 
-/// The time after which code that still counts, although its method was given up, is replaced: a method that is called often gets its next
-/// code sooner, unless it has its last one.
-const REPLACED: Duration = Duration::from_millis(300);
+/// The time after which code that still counts, although its method was given up, is replaced by ReJIT, after which the method is never inlined
+/// again. Methods that are called often get their next code sooner, also while the runtime delays it at a start, unless they have their last.
+const REPLACED: Duration = Duration::from_secs(3);
 
 /// The shortest time by which calls are measured, in nanoseconds.
 const SHORT: f64 = 50e6;
