@@ -35,6 +35,11 @@ impl Code {
         }
     }
 
+    /// Reads its first instructions now.
+    pub(super) fn read(&self) {
+        self.prologue();
+    }
+
     fn prologue(&self) -> &Prologue {
         self.prologue.get_or_init(|| {
             let mut bytes = [0; PROLOGUE];
@@ -220,9 +225,7 @@ pub(super) fn of_method(
 pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Result<Vec<Code>> {
     let ranges = info.code_info2(function)?;
     let codes: Vec<Code> = ranges.into_iter().map(|range| Code::new(function, range)).collect();
-    for code in &codes {
-        code.prologue();
-    }
+    codes.iter().for_each(Code::read);
     Ok(codes)
 }
 

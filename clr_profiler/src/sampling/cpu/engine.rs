@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::code::{self, CodeMap};
+use super::code::{self, Code, CodeMap};
 use super::event::{self, Alarm};
 use super::feed::{self, Feed};
 use super::maps::Maps;
@@ -32,6 +32,9 @@ const IDLE: Duration = Duration::from_millis(160);
 
 /// The pause after which threads that may wait are visited again, and the samples of the kernel are read.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The version of the runtime's interface (that of .NET 5) from which code that runs keeps its first instructions.
+const KEEPS_CODE: u8 = 12;
 
 /// The reads after which facts about libraries and threads are verified.
 const RARELY: u32 = 250;
@@ -156,6 +159,10 @@ impl Engine {
     pub(super) fn compiled(&self, info: &ProfilerInfo, function: FunctionId) {
         // Code that the runtime does not name yet is found when it is sampled.
         if let Ok(codes) = code::of_method(info, function, RejitId::from_runtime(0)) {
+            // .NET Core 3.1 writes jumps over the first instructions of code that is replaced.
+            if info.version() < KEEPS_CODE {
+                codes.iter().for_each(Code::read);
+            }
             lock(&self.shared.map).add(codes);
         }
     }

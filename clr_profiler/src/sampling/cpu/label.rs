@@ -80,8 +80,8 @@ impl WaitLabel {
 
 impl CpuSamplerBuilder {
     /// Labels each sample of a thread that [waits](CpuSample::waited) with two numbers, as [`label`](Self::label) does where a thread
-    /// uses a processor. `label` is called on the sampler's thread with the system's id of one that is blocked, so that it
-    /// changes nothing meanwhile; if it has run before `label` returns, the sample is not taken. It must not wait for the program.
+    /// uses a processor. `label` is called on the sampler's thread with the system's id of one that is blocked, if that
+    /// thread runs before `label` returns, the sample is not taken, but both may then be at work at once. `label` must not wait for that thread.
     #[must_use]
     pub fn label_waits(self, label: fn(u32) -> [u64; 2]) -> Self {
         Self {

@@ -1,10 +1,10 @@
 //! Writes a line for each garbage collection of a .NET program: its reason, the pause of the
 //! program, and the sizes of the heap before and after; and the code that triggers it.
 
-pub(crate) mod collection;
-pub(crate) mod collections;
+mod collection;
+mod collections;
 mod summary;
-pub(crate) mod triggers;
+mod triggers;
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -157,8 +157,9 @@ impl Log {
     /// A module is unloaded: the functions of all stacks are named or forgotten before.
     fn forget(&self, info: &ProfilerInfo, state: &Mutex<State>) {
         let _naming = lock(&self.naming);
-        self.name_unnamed(info, state);
+        // First, so that no collection that ends meanwhile brings one of them.
         lock(state).collections.forget_stacks();
+        self.name_unnamed(info, state);
         self.names.forget();
     }
 
@@ -348,7 +349,6 @@ fn watch_triggers(info: &ProfilerInfo, setup: &mut Setup, state: &Arc<Mutex<Stat
             lock(&state).collections.triggered(Trigger {
                 reason: trigger.reason,
                 stack: trigger.stack.to_vec(),
-                span: [0, 0],
             });
         },
     ))?;

@@ -27,8 +27,6 @@ pub(crate) struct Trigger {
     pub(crate) reason: TriggerReason,
     /// Innermost first.
     pub(crate) stack: Vec<FunctionId>,
-    /// The innermost span of the thread and its trace, if a tracer runs.
-    pub(crate) span: [u64; 2],
 }
 
 /// The latest trigger, until the collections that begin with it have begun.
@@ -210,7 +208,6 @@ mod tests {
 
     fn trigger(reason: TriggerReason) -> Trigger {
         Trigger {
-            span: [0, 0],
             reason,
             stack: Vec::new(),
         }

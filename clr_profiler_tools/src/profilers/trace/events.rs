@@ -10,7 +10,7 @@ use clr_profiler::exceptions::{ExceptionEvent, ExceptionEvents};
 use clr_profiler::heap::AllocationSamples;
 use clr_profiler::prelude::*;
 
-use super::pauses::{self, Pause};
+use super::pauses::{self, Latest, Pause};
 use crate::profilers::cpu::profile::Spanned;
 use crate::profilers::named_stacks::{NamedStacks, named};
 use crate::profilers::names::{Names, own_stack};
@@ -68,9 +68,9 @@ impl Kind {
             ),
             Self::Exceptions => ("Exceptions", Unit::Samples, ("exceptions", "exceptions")),
             Self::Pauses => (
-                "Pauses of collections, by the code that triggers them",
+                "Pauses by collections, by the code that triggers them",
                 Unit::Nanoseconds,
-                ("collections", "pauses"),
+                ("pauses", "time"),
             ),
         }
     }
@@ -81,7 +81,7 @@ impl Kind {
             Self::Waits => "time of waits for locks",
             Self::Allocations => "estimated bytes",
             Self::Exceptions => "exceptions",
-            Self::Pauses => "pauses of collections",
+            Self::Pauses => "pauses by collections",
         }
     }
 
@@ -91,7 +91,7 @@ impl Kind {
             Self::Waits => "waits",
             Self::Allocations => "samples",
             Self::Exceptions => "exceptions",
-            Self::Pauses => "collections",
+            Self::Pauses => "pauses",
         }
     }
 }
@@ -107,6 +107,7 @@ pub(super) struct Events {
     profile: Mutex<Profile>,
     /// Pauses whose functions have no names yet. While they get them, their modules must not be unloaded.
     unnamed: Mutex<Vec<Pause>>,
+    latest: Mutex<Option<Latest>>,
     naming: Mutex<()>,
     pace: Mutex<Pace>,
 }
@@ -158,6 +159,7 @@ impl Events {
                 in_spans: 0,
             }),
             unnamed: Mutex::default(),
+            latest: Mutex::default(),
             naming: Mutex::default(),
             pace: Mutex::new(Pace::start()),
         });
@@ -187,12 +189,15 @@ impl Events {
                     Ok(())
                 }))?;
             }
-            Kind::Pauses => pauses::watch(setup, move |pause| {
-                let mut unnamed = lock(&to.unnamed);
-                if unnamed.len() < UNNAMED {
-                    unnamed.push(pause);
-                }
-            })?,
+            Kind::Pauses => {
+                let latest = pauses::watch(setup, DEPTH, move |pause| {
+                    let mut unnamed = lock(&to.unnamed);
+                    if unnamed.len() < UNNAMED {
+                        unnamed.push(pause);
+                    }
+                })?;
+                *lock(&events.latest) = Some(latest);
+            }
         }
         Ok(events)
     }
@@ -209,7 +214,8 @@ impl Events {
     /// Names the functions of pauses. Not while the runtime is suspended.
     fn name(&self, info: &ProfilerInfo) {
         let _naming = lock(&self.naming);
-        for pause in std::mem::take(&mut *lock(&self.unnamed)) {
+        let unnamed = std::mem::take(&mut *lock(&self.unnamed));
+        for pause in unnamed {
             let places = pause.trigger.stack.iter().map(|function| (*function, 0));
             let mut frames: Vec<Frame> = places
                 .map(|place| self.names.frame(info, place, false))
@@ -241,6 +247,10 @@ impl Events {
 
     /// A module is unloaded: ids can be reused.
     pub(super) fn forget(&self, info: &ProfilerInfo) {
+        // First, so that no pause that ends meanwhile brings its functions.
+        if let Some(latest) = &*lock(&self.latest) {
+            latest.forget_stack();
+        }
         self.name(info);
         self.names.forget();
     }

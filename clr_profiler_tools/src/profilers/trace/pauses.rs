@@ -1,14 +1,12 @@
-//! The pauses of collections next to a trace, each with the span whose code has triggered it.
+//! The pauses by collections next to a trace, each with the span whose code has triggered the collection.
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use clr_profiler::heap::CollectionTriggers;
 use clr_profiler::prelude::*;
 use clr_profiler::{Component, component};
 
-use crate::profilers::gc::collection::Heap;
-use crate::profilers::gc::collections::Collections;
-use crate::profilers::gc::triggers::{DEPTH, Trigger};
 use crate::report::lock;
 use crate::spans::innermost_span;
 
@@ -18,79 +16,83 @@ pub(super) struct Pause {
     pub(super) trigger: Trigger,
 }
 
-/// Tells of each collection that has ended, when the program runs again.
+/// The code that has triggered a collection.
+#[derive(Clone, Default)]
+pub(super) struct Trigger {
+    /// Innermost first.
+    pub(super) stack: Vec<FunctionId>,
+    pub(super) span: [u64; 2],
+}
+
+/// The trigger of the last collection, and the pause that has begun.
+#[derive(Clone, Default)]
+pub(super) struct Latest(Arc<Mutex<(Trigger, Option<Instant>)>>);
+
+impl Latest {
+    /// Functions of the trigger are about to be unloaded.
+    pub(super) fn forget_stack(&self) {
+        lock(&self.0).0.stack.clear();
+    }
+}
+
+/// Tells of each pause when the program runs again.
 struct Pauses<F> {
-    collections: Arc<Mutex<Collections>>,
+    latest: Latest,
     tell: F,
 }
 
-/// Has pauses be told. Their functions cannot be named in `tell`, and have to be forgotten when modules are unloaded.
+/// Has pauses be told of. Their functions cannot be named in `tell`. A pause of a concurrent collection at its end has the trigger of
+/// the collection that began last.
 ///
 /// # Errors
 ///
 /// A component cannot be attached.
-pub(super) fn watch(setup: &mut Setup, tell: impl Fn(Pause) + Send + Sync + 'static) -> Result<()> {
-    let collections = Arc::new(Mutex::new(Collections::new()));
-    let to = Arc::clone(&collections);
-    setup.attach(CollectionTriggers::with_depth(DEPTH, move |trigger| {
-        lock(&to).triggered(Trigger {
-            reason: trigger.reason,
+pub(super) fn watch(
+    setup: &mut Setup,
+    depth: usize,
+    tell: impl Fn(Pause) + Send + Sync + 'static,
+) -> Result<Latest> {
+    let latest = Latest::default();
+    let to = latest.clone();
+    setup.attach(CollectionTriggers::with_depth(depth, move |trigger| {
+        lock(&to.0).0 = Trigger {
             stack: trigger.stack.to_vec(),
             // It is told of on the thread that triggers it.
             span: innermost_span(),
-        });
+        };
     }))?;
-    setup.attach(Pauses { collections, tell })?;
-    Ok(())
+    setup.attach(Pauses {
+        latest: latest.clone(),
+        tell,
+    })?;
+    Ok(latest)
 }
 
 #[component]
 impl<F: Fn(Pause) + Send + Sync + 'static> Component for Pauses<F> {
-    fn runtime_suspend_started(&self, _gc: &GcScope, _reason: SuspendReason) -> Result<()> {
-        lock(&self.collections).suspends();
+    fn runtime_suspend_started(&self, _gc: &GcScope, reason: SuspendReason) -> Result<()> {
+        let is_of_collection = matches!(reason, SuspendReason::Gc | SuspendReason::GcPreparation);
+        lock(&self.latest.0).1 = is_of_collection.then(Instant::now);
         Ok(())
     }
 
     fn runtime_suspend_aborted(&self, _gc: &GcScope) -> Result<()> {
-        lock(&self.collections).suspends_not();
-        Ok(())
-    }
-
-    fn garbage_collection_started(
-        &self,
-        _gc: &GcScope,
-        generations: GenerationSet,
-        reason: GcReason,
-    ) -> Result<()> {
-        let generation = generations.oldest().unwrap_or(0);
-        lock(&self.collections).began(0, generation, reason, Heap::default());
-        Ok(())
-    }
-
-    fn garbage_collection_finished(&self, _gc: &GcScope) -> Result<()> {
-        lock(&self.collections).ended(Heap::default());
+        lock(&self.latest.0).1 = None;
         Ok(())
     }
 
     fn runtime_resume_finished(&self, _gc: &GcScope) -> Result<()> {
-        let mut collections = lock(&self.collections);
-        collections.resumed();
-        let complete = collections.complete();
-        drop(collections);
-        for collection in complete {
-            if let Some(trigger) = collection.trigger {
-                let nanoseconds = u64::try_from(collection.pause.as_nanos()).unwrap_or(u64::MAX);
-                (self.tell)(Pause {
-                    nanoseconds,
-                    trigger,
-                });
-            }
+        let (trigger, began) = {
+            let mut latest = lock(&self.latest.0);
+            (latest.0.clone(), latest.1.take())
+        };
+        if let Some(began) = began {
+            let nanoseconds = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            (self.tell)(Pause {
+                nanoseconds,
+                trigger,
+            });
         }
-        Ok(())
-    }
-
-    fn module_unload_started(&self, _info: &ProfilerInfo, _module: ModuleId) -> Result<()> {
-        lock(&self.collections).forget_stacks();
         Ok(())
     }
 }

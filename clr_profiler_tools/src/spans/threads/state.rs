@@ -202,7 +202,7 @@ fn os_thread() -> u32 {
     0
 }
 
-/// The state of another thread, by the system's id.
+/// The state of another thread, by the system's id. Its top may change at any time.
 pub(super) fn of_thread(os_thread: u32) -> Option<&'static Thread> {
     let all = lock(&ALL);
     let mut there = all
@@ -255,15 +255,17 @@ impl Thread {
     fn enter() -> &'static Self {
         let known = lock(&FREE).pop();
         let thread = known.unwrap_or_else(|| {
+            // Others may look at the top as soon as they find the state.
+            let frames: &'static [Frame] = zeroed(DEPTH);
             let thread: &'static Self = Box::leak(Box::new(Self {
-                top: AtomicPtr::new(ptr::null_mut()),
+                top: AtomicPtr::new(frames.as_ptr().cast_mut()),
                 id: AtomicU64::new(BLOCK - 1),
                 head: AtomicU64::new(0),
                 lost: AtomicU64::new(0),
                 number: AtomicU32::new(0),
                 os_thread: AtomicU32::new(0),
-                has_ended: AtomicU8::new(0),
-                frames: zeroed(DEPTH),
+                has_ended: AtomicU8::new(2),
+                frames,
                 ring: zeroed(RING as usize),
                 counts: zeroed(METHODS),
                 taken: Mutex::default(),
@@ -272,7 +274,7 @@ impl Thread {
             thread
         });
         thread.number.store(thread_number(), Relaxed);
-        thread.os_thread.store(os_thread(), Relaxed);
+        thread.take_os_thread();
         // The boundary at the bottom.
         thread.set_top(thread.bottom());
         thread.has_ended.store(0, Relaxed);
@@ -282,6 +284,15 @@ impl Thread {
         thread
     }
 
+    /// Notes the system's id of this thread, which that of an ended one may have been.
+    fn take_os_thread(&self) {
+        let id = os_thread();
+        for other in lock(&ALL).iter() {
+            let _ = other.os_thread.compare_exchange(id, 0, Relaxed, Relaxed);
+        }
+        self.os_thread.store(id, Relaxed);
+    }
+
     #[inline]
     pub(super) fn set_top(&self, frame: FramePointer) {
         self.top.store(frame.0.cast_mut(), Release);
@@ -289,7 +300,7 @@ impl Thread {
 
     #[inline]
     pub(super) fn top(&self) -> FramePointer {
-        // One of `frames`, from `enter` on, before this thread or another one gets the state.
+        // One of `frames`, from the start on.
         FramePointer(self.top.load(Acquire))
     }
 
