@@ -1,5 +1,5 @@
 use super::Fragment;
-use crate::code::{Clause, ClauseKind, Label, Node};
+use crate::code::{Clause, ClauseKind, Label, Node, PrefixSlot};
 use crate::opcode::OperandKind;
 
 /// Fragments are equal if they have the same instructions with the same targets, and the same
@@ -9,7 +9,7 @@ impl PartialEq for Fragment {
     fn eq(&self, other: &Self) -> bool {
         self.code.nodes.len() == other.code.nodes.len()
             && self.code.clauses.len() == other.code.clauses.len()
-            && self.pending == other.pending
+            && same_prefixes(self, &self.pending, other, &other.pending)
             && self
                 .code
                 .nodes
@@ -31,15 +31,20 @@ fn same_label(a: &Fragment, left: Label, b: &Fragment, right: Label) -> bool {
     left_node == right_node && (!unplaced || left.index == right.index)
 }
 
+/// Symbols are compared themselves: fragments number theirs in the order in which they were named.
+fn same_prefixes(a: &Fragment, one: &[PrefixSlot], b: &Fragment, two: &[PrefixSlot]) -> bool {
+    one.len() == two.len()
+        && one.iter().zip(two).all(|(one, two)| {
+            one.opcode == two.opcode
+                && a.code.reference(one.value, one.symbolic)
+                    == b.code.reference(two.value, two.symbolic)
+        })
+}
+
 fn same_node(a: &Fragment, left: &Node, b: &Fragment, right: &Node) -> bool {
     let prefixes = || {
         let (one, two) = (a.code.prefixes_of(left), b.code.prefixes_of(right));
-        one.len() == two.len()
-            && one.iter().zip(two).all(|(one, two)| {
-                one.opcode == two.opcode
-                    && a.code.reference(one.value, one.symbolic)
-                        == b.code.reference(two.value, two.symbolic)
-            })
+        same_prefixes(a, one, b, two)
     };
     let operands = || match left.opcode.operand_kind() {
         OperandKind::Target | OperandKind::ShortTarget => {
@@ -71,4 +76,25 @@ fn same_clause(a: &Fragment, left: &Clause, b: &Fragment, right: &Clause) -> boo
         && (left.kind != ClauseKind::Catch
             || a.code.reference(left.value, left.symbolic)
                 == b.code.reference(right.value, right.symbolic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_at_the_end_is_compared_by_its_type() {
+        let parse = |text: &str| text.parse::<Fragment>().unwrap();
+        let clause = ".try IL_0000 to IL_0001 catch [A]First handler IL_0001 to IL_0002\n";
+        let code = "IL_0000:  nop\nIL_0001:  nop\nIL_0002:\n";
+        let before = parse(&format!("{code}constrained. [A]Other\n{clause}"));
+        assert_eq!(
+            before,
+            parse(&format!("{code}{clause}constrained. [A]Other\n"))
+        );
+        assert_ne!(
+            before,
+            parse(&format!("{code}{clause}constrained. [A]First\n"))
+        );
+    }
 }
