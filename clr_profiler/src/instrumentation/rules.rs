@@ -357,32 +357,6 @@ impl Description {
         method: &F,
         is_framework: bool,
         is_global: bool,
-    ) -> std::result::Result<Vec<RuleIndex>, F::Error> {
-        let selected = self.select_counted(rules, method, is_framework, is_global)?;
-        Ok(selected.rules)
-    }
-
-    /// Whether the same rules change all methods of a type whose names the compiler has made, and the same ones all of its others.
-    pub(super) fn is_of_types(&self) -> bool {
-        self.except.is_none() && self.rules.iter().all(|rule| rule.patterns.are_of_types())
-    }
-
-    /// Counts another method that the same patterns select.
-    pub(super) fn count(&self, selection: &Selection) {
-        for (index, matched) in &selection.matched {
-            if let Some(rule) = self.rules.get(*index as usize) {
-                rule.patterns.count(matched);
-            }
-        }
-    }
-
-    /// As [`select`](Self::select), for other methods of the type, too.
-    pub(super) fn select_counted<F: MethodFacts + ?Sized>(
-        &self,
-        rules: &[RuleIndex],
-        method: &F,
-        is_framework: bool,
-        is_global: bool,
     ) -> std::result::Result<Selection, F::Error> {
         let needs_name = self.needs_name(is_framework);
         let mut selected = Selection::default();
@@ -406,6 +380,20 @@ impl Description {
         Ok(selected)
     }
 
+    /// Whether the same rules change all methods of a type whose names the compiler has made, and the same ones all of its others.
+    pub(super) fn is_of_types(&self) -> bool {
+        self.except.is_none() && self.rules.iter().all(|rule| rule.patterns.are_of_types())
+    }
+
+    /// Counts another method that the same patterns select.
+    pub(super) fn count(&self, selection: &Selection) {
+        for (index, matched) in &selection.matched {
+            if let Some(rule) = self.rules.get(*index as usize) {
+                rule.patterns.count(matched);
+            }
+        }
+    }
+
     /// The same, without those that leave the method alone.
     pub(super) fn select_definition(
         &self,
@@ -414,7 +402,7 @@ impl Description {
         is_framework: bool,
         is_global: bool,
     ) -> Result<Vec<RuleIndex>> {
-        let mut selected = self.select(rules, method, is_framework, is_global)?;
+        let mut selected = self.select(rules, method, is_framework, is_global)?.rules;
         if let Some(is_excepted) = &self.except
             && self.calls_helper(&selected)
             && is_excepted(&SelectedMethod::new(method))

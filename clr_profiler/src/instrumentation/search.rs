@@ -91,12 +91,7 @@ pub(super) fn find(
             let token = token?;
             if is_of_types
                 && let Some((has_body, is_generated)) = metadata.own(|own| outline(own, token))
-                && let [of_others, of_generated] = &selections
-                && let Some(selection) = if is_generated {
-                    of_generated
-                } else {
-                    of_others
-                }
+                && let Some(Some(selection)) = selections.get(usize::from(is_generated))
             {
                 if has_body {
                     description.count(selection);
@@ -124,18 +119,14 @@ pub(super) fn find(
             };
             let is_global = class.row() == 1;
             if is_of_types {
-                let selection =
-                    description.select_counted(&reaching, &method, is_framework, is_global)?;
+                let selection = description.select(&reaching, &method, is_framework, is_global)?;
                 if !selection.rules.is_empty() {
                     found.push((token, selection.rules.clone()));
                 }
-                let [of_others, of_generated] = &mut selections;
                 let is_generated = is_generated(&method.props.name);
-                *(if is_generated {
-                    of_generated
-                } else {
-                    of_others
-                }) = Some(selection);
+                if let Some(slot) = selections.get_mut(usize::from(is_generated)) {
+                    *slot = Some(selection);
+                }
                 continue;
             }
             let rules =

@@ -201,16 +201,6 @@ impl MethodProbes {
     }
 }
 
-#[cfg(feature = "profilers")]
-impl From<MethodMap> for MethodProbes {
-    fn from(map: MethodMap) -> Self {
-        Self {
-            probes: map.probes,
-            has_loops: map.has_loops,
-        }
-    }
-}
-
 /// A branch with the places of its outcomes.
 struct Found {
     offset: u32,

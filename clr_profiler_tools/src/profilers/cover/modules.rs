@@ -69,13 +69,9 @@ impl Module {
         methods.get(&method).cloned()
     }
 
-    /// A covered method, which gets its probes if it has none yet. `None` if it needs none. `code` is its original code, if that is
-    /// known.
-    fn method_with_probes(
-        &self,
-        method: MethodDef,
-        code: Option<&Code>,
-    ) -> Result<Option<Arc<Method>>> {
+    /// A covered method, which gets its probes if it has none yet. `None` if it needs none. `code` is its code
+    /// without edits.
+    fn method_with_probes(&self, method: MethodDef, code: &Code) -> Result<Option<Arc<Method>>> {
         let Some(index) = self.indexes.get(&method) else {
             return Ok(None);
         };
@@ -83,16 +79,8 @@ impl Module {
             return Ok(Some(of));
         }
         // It is covered: it was chosen.
-        let probes = match code {
-            Some(code) => self.files.probes_of_code(method, code).map(Some),
-            None => {
-                let map = self.files.module().and_then(|module| module.map(method));
-                map.map(|map| map.map(MethodProbes::from))
-            }
-        };
-        let Some(probes) = probes.map_err(Error::other)? else {
-            return Ok(None);
-        };
+        let probes = self.files.probes_of_code(method, code);
+        let probes = probes.map_err(Error::other)?;
         let mut methods = self.methods.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been faster.
         if let Some(of) = methods.get(&method) {
@@ -335,9 +323,7 @@ impl Modules {
         let kept = CODE.try_with(Cell::take).ok().flatten();
         let mut code = kept.unwrap_or_default();
         code.read(body);
-        // Other tools may have edited it before.
-        let is_original = body.inserted().next().is_none();
-        let of = module.method_with_probes(cx.token(), is_original.then_some(&*code));
+        let of = module.method_with_probes(cx.token(), &code);
         if code.is_small() {
             let _ = CODE.try_with(|kept| kept.set(Some(code)));
         }
