@@ -11,7 +11,8 @@ use clr_profiler::il::opcode::Opcode;
 use super::code::{Code, Step};
 use super::map::{MethodMap, Probe};
 
-/// Inserts probes: `write` appends the code of the probe with an index.
+/// Inserts probes: `write` appends the code of the probe with an index. Code without one of the places is another than that of which the
+/// probes are: it is refused, because its other probes would have another meaning, too.
 pub(super) fn insert(
     probes: &[Probe],
     body: &mut MethodBody,
@@ -50,7 +51,10 @@ fn insert_between(
     write: impl Fn(u32, &mut Fragment),
 ) -> Result<(), EditError> {
     let code = Code::of(body);
-    let step = |offset: u32| code.find(offset).and_then(|at| code.steps.get(at));
+    let step = |offset: u32| {
+        let step = code.find(offset).and_then(|at| code.steps.get(at));
+        step.ok_or(EditError::NoInstruction(offset))
+    };
     let on_way = |probe| {
         let number = probes.iter().position(|one| *one == probe)?;
         let mut fragment = Fragment::new();
@@ -65,34 +69,30 @@ fn insert_between(
     // First of all: a branch that is a target is replaced, too, and its labels move to the new code. The probes of
     // targets come later, so that they follow those on the way.
     let mut labels = BTreeMap::new();
-    for step in branches.iter().filter_map(|branch| step(*branch)) {
-        for &target in step.targets.iter() {
-            if let Some(at) = body.instruction_at(target) {
-                labels.insert(target, body.label(Position::Before(at))?);
-            }
+    for branch in &branches {
+        for &target in step(*branch)?.targets.iter() {
+            let at = instruction_at(body, target)?;
+            labels.insert(target, body.label(Position::Before(at))?);
         }
     }
     let mut replaced: BTreeMap<u32, InstructionId> = BTreeMap::new();
     for branch in branches {
-        let Some(step) = step(branch) else { continue };
-        let first = replace(body, step, &labels, on_way)?;
+        let first = replace(body, step(branch)?, &labels, on_way)?;
         replaced.insert(branch, first);
     }
     for (number, probe) in (0..).zip(probes) {
         let mut fragment = Fragment::new();
         match *probe {
             Probe::Before(offset) => {
-                let at = replaced.get(&offset).copied();
-                let Some(at) = at.or_else(|| body.instruction_at(offset)) else {
-                    continue;
+                let at = match replaced.get(&offset) {
+                    Some(at) => *at,
+                    None => instruction_at(body, offset)?,
                 };
                 write(number, &mut fragment);
                 body.insert_before(at, Labels::Move, &fragment)?;
             }
             Probe::After(offset) if !replaced.contains_key(&offset) => {
-                let Some(at) = body.instruction_at(offset) else {
-                    continue;
-                };
+                let at = instruction_at(body, offset)?;
                 write(number, &mut fragment);
                 body.insert_after(at, Labels::Stay, &fragment)?;
             }
@@ -100,6 +100,11 @@ fn insert_between(
         }
     }
     Ok(())
+}
+
+fn instruction_at(body: &MethodBody, offset: u32) -> Result<InstructionId, EditError> {
+    let id = body.instruction_at(offset);
+    id.ok_or(EditError::NoInstruction(offset))
 }
 
 /// Replaces a branch by one that has probes on the ways to its targets:
@@ -147,8 +152,7 @@ fn replace(
         exits.extend(targets.get(target).map(|target| (out, *target)));
     }
     fragment.mark(next);
-    let id = body.instruction_at(step.offset);
-    let id = id.ok_or(EditError::NoInstruction(step.offset))?;
+    let id = instruction_at(body, step.offset)?;
     let point = InsertionPoint {
         position: Position::Before(id),
         labels: Labels::Move,
@@ -208,6 +212,30 @@ mod tests {
         code.ldc_i4(FIRST + number as i32).pop();
     }
 
+    fn encoded(body: &MethodBody) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        body.encode(&mut NoTokens, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// The body with its probes, as the profiler makes it.
+    #[cfg(feature = "profilers")]
+    fn inserted_lazily(
+        files: &ModuleFiles,
+        method: clr_metadata::token::MethodDef,
+        map: &MethodMap,
+    ) -> Vec<u8> {
+        let module = files.module().unwrap();
+        let mut body = MethodBody::new();
+        let original = module.body(method).unwrap();
+        body.decode_lazily_into(original).unwrap();
+        let of = files.probes_of_code(method, &Code::of(&body)).unwrap();
+        assert_eq!(of.probes, map.probes, "{method}");
+        assert_eq!(of.has_loops, map.has_loops, "{method}");
+        of.insert(&mut body, write).unwrap();
+        encoded(&body)
+    }
+
     #[test]
     fn each_probe_is_inserted_once() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/profilees/language");
@@ -221,13 +249,19 @@ mod tests {
                     continue;
                 };
                 assert!(map.probes.len() <= module.most_probes(method).unwrap() as usize);
-                let mut body = MethodBody::decode(module.body(method).unwrap()).unwrap();
+                let original = module.body(method).unwrap();
+                let mut body = MethodBody::decode(original).unwrap();
                 map.insert(&mut body, write).unwrap();
-                let mut bytes = Vec::new();
-                body.encode(&mut NoTokens, &mut bytes).unwrap();
+                let bytes = encoded(&body);
                 let read = MethodBody::decode(&bytes).unwrap();
                 let expected: Vec<i32> = (0..map.probes.len() as i32).map(|n| FIRST + n).collect();
                 assert_eq!(probes(&read), expected, "{method} of {name}");
+                #[cfg(feature = "profilers")]
+                assert_eq!(
+                    inserted_lazily(&files, method, &map),
+                    bytes,
+                    "{method} of {name}"
+                );
                 methods += 1;
                 let is_between = |probe: &&Probe| matches!(probe, Probe::Between(..));
                 between += map.probes.iter().filter(is_between).count();
@@ -263,5 +297,30 @@ IL_0014:  ldc.i4.1
 IL_0015:  ret
 ";
         assert!(body.to_string().contains(expected), "{body}");
+    }
+
+    /// `ldarg.0; brtrue L; nop; L: ldc.i4.1; ret`, decoded with and without nodes.
+    #[test]
+    fn code_without_a_place_is_refused() {
+        let bytes = [0x1a, 0x02, 0x2d, 0x01, 0x00, 0x17, 0x2a];
+        let on_way = Probe::Between(1, 4);
+        for (probes, missing) in [
+            (&[Probe::Before(2)][..], 2),
+            (&[Probe::After(2)], 2),
+            (&[on_way, Probe::Before(2)], 2),
+            (&[on_way, Probe::After(9)], 9),
+            (&[Probe::Between(2, 4)], 2),
+        ] {
+            let mut lazy = MethodBody::new();
+            lazy.decode_lazily_into(&bytes).unwrap();
+            for mut body in [MethodBody::decode(&bytes).unwrap(), lazy] {
+                let refused = insert(probes, &mut body, write);
+                assert_eq!(
+                    refused,
+                    Err(EditError::NoInstruction(missing)),
+                    "{probes:?}"
+                );
+            }
+        }
     }
 }
