@@ -1,8 +1,10 @@
 //! Generated bodies: decoding and encoding preserves them, branches are the shortest, and the
 //! decoder reports any malformed bytes by an error.
 
+use std::collections::BTreeMap;
+
 use clr_profiler_il::body::{EncodeBuffers, MethodBody};
-use clr_profiler_il::edit::Labels;
+use clr_profiler_il::edit::{AtOffset, Labels};
 use clr_profiler_il::fragment::Fragment;
 use clr_profiler_il::opcode::{Opcode, OperandKind};
 use clr_profiler_il::symbol::NoTokens;
@@ -243,6 +245,50 @@ proptest! {
         for pair in edited.offset_map() {
             prop_assert_eq!(at[&pair.new], old[&pair.old]);
         }
+    }
+
+    #[test]
+    fn insertions_at_once_are_those_one_after_the_other(
+        items in prop::collection::vec(item(), 1..200),
+        places in prop::collection::btree_map(any::<usize>(), any::<bool>(), 1..60),
+        size in 0_usize..8,
+    ) {
+        let bytes = body(&assemble(&items, false), &[]);
+        let mut eager = MethodBody::decode(&bytes).unwrap();
+        let all: Vec<_> = eager.instructions().map(|one| (one.id(), one.original_offset().unwrap())).collect();
+        let places = places.into_iter().map(|(at, is_after)| (at % all.len(), is_after));
+        let places: BTreeMap<usize, bool> = places.collect();
+        let write = |number: usize, code: &mut Fragment| {
+            code.ldc_i4(number as i32).pop();
+            for _ in 0..size {
+                code.nop();
+            }
+        };
+        let chosen: Vec<_> = places.iter().map(|(at, is_after)| (all[*at], *is_after)).collect();
+        let at_offsets: Vec<AtOffset> = chosen
+            .iter()
+            .map(|((_, offset), is_after)| match is_after {
+                true => AtOffset::After(*offset),
+                false => AtOffset::Before(*offset),
+            })
+            .collect();
+        let mut lazy = MethodBody::new();
+        lazy.decode_lazily_into(&bytes).unwrap();
+        lazy.insert_at(&at_offsets, write).unwrap();
+        for (number, ((id, _), is_after)) in chosen.into_iter().enumerate() {
+            let mut code = Fragment::new();
+            write(number, &mut code);
+            match is_after {
+                true => eager.insert_after(id, Labels::Stay, &code).unwrap(),
+                false => eager.insert_before(id, Labels::Move, &code).unwrap(),
+            };
+        }
+        let [lazy, eager] = [lazy, eager].map(|body| {
+            let mut out = Vec::new();
+            body.encode(&mut NoTokens, &mut out).unwrap();
+            (out, body.instrumented_code_map())
+        });
+        prop_assert_eq!(lazy, eager);
     }
 
     #[test]

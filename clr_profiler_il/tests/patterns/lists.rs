@@ -1,4 +1,5 @@
-use clr_profiler_il::pattern::{Matched, MethodPattern, MethodPatterns};
+use clr_profiler_il::attributes::MemberAccess;
+use clr_profiler_il::pattern::{Matched, MethodPattern, MethodPatterns, is_generated};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -279,5 +280,36 @@ proptest! {
         }
         let found: Vec<u64> = list.counts().map(|(_, count)| count).collect();
         prop_assert_eq!(found, counts);
+    }
+
+    #[test]
+    fn lists_of_types_match_all_methods_of_a_type_alike(
+        texts in vec((prop::sample::select(vec!["", "[A] ", "[type: A] ", "public "]), pattern()), 1..40),
+        one in method(),
+        others in vec((method(), any::<bool>()), 1..12),
+    ) {
+        let texts = texts.iter().map(|(before, text)| match text.split_once(' ') {
+            Some(("generated", text)) => format!("generated {before}{text}"),
+            _ if text.starts_with('-') => format!("-{before}{}", &text[1..]),
+            _ => format!("{before}{text}"),
+        });
+        let texts = texts.filter(|text| MethodPatterns::parse(text).unwrap().are_of_types());
+        let list = MethodPatterns::parse(&texts.collect::<Vec<_>>().join("\n")).unwrap();
+        prop_assert!(list.are_of_types());
+        let matched = list.matched(&one).unwrap();
+        for (other, is_marked) in others {
+            // Only the method is another one.
+            let method = Facts::new(&one.assembly, &one.class, &other.name).with(|it| {
+                it.access = if is_marked { MemberAccess::Private } else { MemberAccess::Public };
+                it.parameters = other.parameters;
+                it.interfaces.clone_from(&one.interfaces);
+                it.generic_parameters = [one.generic_parameters[0].clone(), other.generic_parameters[1].clone()];
+                it.attributes[0] = if is_marked { strings(&["A"]) } else { Vec::new() };
+            });
+            if is_generated(&one.name) == is_generated(&method.name) {
+                let same = list.matched(&method).unwrap();
+                prop_assert_eq!(same.indices(), matched.indices(), "{:?} {:?} {:?}", list, one, method);
+            }
+        }
     }
 }
