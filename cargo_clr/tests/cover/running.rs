@@ -1,5 +1,6 @@
 //! Programs that run already, and assemblies without lines.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use clr_profiler_tests::{Folder, Running, runtimes};
 use serde_json::Value;
 
 use super::truth::{cover, differences, marked, measured};
-use crate::command::{clr, clr_on, stderr, text};
+use crate::command::{clr, clr_on, stderr, stdout, text};
 use crate::compiled::compile;
 
 const SERVES: &str = "\
@@ -112,16 +113,20 @@ static class Program
 }
 ";
 
+/// Removes the mark of the PDB in an assembly.
+fn take_pdb_out(assembly: &Path) {
+    let mut bytes = std::fs::read(assembly).unwrap();
+    let mark = bytes.windows(4).position(|bytes| bytes == b"MPDB").unwrap();
+    bytes[mark] = b'X';
+    std::fs::write(assembly, bytes).unwrap();
+}
+
 #[test]
 fn without_a_pdb_methods_are_covered_by_blocks() {
     let Some(program) = compile("Blocks", BLOCKS, &["-optimize+"]) else {
         return;
     };
-    // The mark of the PDB in the assembly.
-    let mut bytes = std::fs::read(program.path()).unwrap();
-    let mark = bytes.windows(4).position(|bytes| bytes == b"MPDB").unwrap();
-    bytes[mark] = b'X';
-    std::fs::write(program.path(), bytes).unwrap();
+    take_pdb_out(program.path());
     for runtime in runtimes() {
         println!("on {}", runtime.name);
         let folder = Folder::new();
@@ -177,6 +182,53 @@ fn without_a_pdb_methods_are_covered_by_blocks() {
         ] {
             assert_eq!(told.matches(line).count(), 1, "{line}: {told}");
         }
+    }
+}
+
+const OFFSETS: &str = "\
+static class Program
+{
+    static void Main()
+    {
+        var frame = new System.Diagnostics.StackTrace(true).GetFrame(0);
+        System.Console.WriteLine(frame.GetFileLineNumber() + \" \" + frame.GetILOffset());
+    }
+}
+";
+
+#[test]
+fn offsets_of_frames_are_those_of_the_file_where_a_pdb_has_lines_for_them() {
+    let Some(program) = compile("Offsets", OFFSETS, &[]) else {
+        return;
+    };
+    let folder = Folder::new();
+    let json = folder.path("cover.json");
+    let words = ["cover", "--methods", "Offsets!**", "-o"];
+    let words = [&words[..], &[json.to_str().unwrap()]].concat();
+    let printed = |runtime, is_covered: bool| {
+        let mut command = match is_covered {
+            true => clr_on(runtime, &words, program.path(), &[]),
+            false => runtime.launch(program.path(), &[]).command().unwrap(),
+        };
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let printed = stdout(&output);
+        let numbers = printed.split_whitespace();
+        numbers
+            .map(|number| number.parse::<u32>().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let mut plain = Vec::new();
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        plain.push(printed(runtime, false));
+        assert_eq!(Some(&printed(runtime, true)), plain.last());
+        assert_eq!(plain.last().map(|numbers| numbers[0]), Some(5));
+    }
+    take_pdb_out(program.path());
+    for (runtime, plain) in runtimes().into_iter().zip(plain) {
+        println!("on {} without lines", runtime.name);
+        assert!(printed(runtime, true)[1] > plain[1]);
     }
 }
 

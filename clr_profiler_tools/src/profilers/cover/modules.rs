@@ -330,6 +330,8 @@ impl Modules {
         let Some(of) = of? else {
             return Ok(());
         };
+        // Without a PDB no lines depend on offsets, and the runtime takes longer for each map the more methods have one.
+        cx.map_offsets(module.files.without_pdb().is_none());
         let write = |probe, code: &mut Fragment| {
             let offset = (of.first + probe) as usize * module.kind.size();
             write(module.kind, module.mapping.address(offset), code);
