@@ -394,7 +394,7 @@ fn tell(tool: &Tool, subject: &Subject, output: &Path, status: &Status, code: i3
         }
         (None, None) if is_stream => return Ok(()),
         (None, None) if !status.has_started() => format!(
-            "{}: nothing was written, because the runtime did not load the tool; `cargo clr doctor` says why",
+            "{}: nothing was written, because the runtime did not load the tool; `cargo clr doctor -p PID` says why while the program runs",
             tool.verb
         ),
         (None, None) => format!(

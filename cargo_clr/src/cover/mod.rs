@@ -164,11 +164,11 @@ fn report(
     if is_empty && !status.has_started() && ended != 0 {
         said.push(format!(
             "nothing was measured: the program ended with {ended} before the runtime loaded the tool. If it does not say why, `cargo clr \
-             doctor` does"
+             doctor -p PID` does while it runs"
         ));
     } else if is_empty && !status.has_started() {
         said.push(
-            "nothing was measured, because the runtime did not load the tool; `cargo clr doctor` says why"
+            "nothing was measured, because no .NET runtime has loaded the tool; `cargo clr doctor -p PID` says why while the program runs"
                 .to_owned(),
         );
     } else if is_empty && said.is_empty() {
