@@ -169,7 +169,8 @@ fn marks(outcomes: &[u64]) -> String {
         .iter()
         .map(|hits| if *hits > 0 { "+" } else { "-" })
         .collect();
-    format!("[{}]", marks.join(" "))
+    // Lines with many branches are wrapped between them.
+    format!("[{}]", marks.join("&#160;"))
 }
 
 #[cfg(test)]
