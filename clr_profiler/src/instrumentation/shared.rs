@@ -25,7 +25,7 @@ use crate::rewrite::{RewriteContext, RewriteError, Rewritten, add_editor, missin
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
 use clr_profiler_il::edit::NotInstrumentable;
-use clr_profiler_il::token::MethodDef;
+use clr_profiler_il::token::{HashTokens, MethodDef};
 
 /// The part of an attached component that its callbacks and threads share.
 pub(super) struct Shared {
@@ -231,7 +231,7 @@ impl Shared {
                 problems.push(format!("{assembly}: its methods were not chosen: {error}"));
                 Vec::new()
             });
-            let chosen: HashSet<MethodDef> = chosen.into_iter().collect();
+            let chosen: HashSet<MethodDef, HashTokens> = chosen.into_iter().collect();
             found.retain(|(method, _)| chosen.contains(method));
         }
         for (method, rules) in &mut found {

@@ -2,7 +2,7 @@
 //!
 //! No call of the runtime is made here: the table is locked in callbacks that the runtime makes in its own calls.
 
-use std::collections::btree_map::Entry;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -65,7 +65,8 @@ pub(super) struct Module {
     pub(super) timing: Timing,
     /// Whether all of its methods may be left alone until they are compiled again.
     pub(super) may_wait: bool,
-    pub(super) rows: BTreeMap<MethodDef, Row>,
+    /// Each callback looks several up, of up to some ten thousands.
+    pub(super) rows: HashMap<MethodDef, Row, ByRow>,
     /// Methods that are not selected, of a module whose methods are decided about when they are compiled.
     pub(super) others: HashSet<MethodDef, ByRow>,
     /// Methods of such a module that were left alone before they were decided about.
@@ -150,9 +151,9 @@ impl Module {
 }
 
 impl Row {
-    fn new(rules: Vec<RuleIndex>) -> Self {
+    fn new(rules: Rules) -> Self {
         Self {
-            rules: rules.into(),
+            rules,
             state: MethodState::NotCompiled,
             problem: None,
             name: None,
@@ -194,9 +195,14 @@ impl Table {
         let rejits = module.is_by_rejit && !self.is_off;
         let keys = methods.iter().map(|(method, _)| (id, *method));
         let keys = if rejits { keys.collect() } else { Vec::new() };
-        let rows = methods
-            .into_iter()
-            .map(|(method, rules)| (method, Row::new(rules)));
+        // Most have the same ones.
+        let mut last = Rules::default();
+        let rows = methods.into_iter().map(|(method, rules)| {
+            if *last != *rules {
+                last = rules.into();
+            }
+            (method, Row::new(Arc::clone(&last)))
+        });
         module.rows.extend(rows);
         match inliners {
             Some(inliners) => self.inliners.extend(inliners),
@@ -234,7 +240,7 @@ impl Table {
         let row = Row {
             // The program compiles methods of its own modules once.
             may_wait: may_wait && is_late,
-            ..Row::new(rules)
+            ..Row::new(rules.into())
         };
         place.insert(match module.unseen.remove(&method) {
             Some(unseen) => unseen.decided(row),
@@ -490,6 +496,8 @@ impl Table {
                 }
             }
         }
+        switched.request.sort_unstable();
+        switched.revert.sort_unstable();
         switched
     }
 
@@ -510,6 +518,8 @@ impl Table {
                 }
             }
         }
+        removed.set_back.sort_unstable();
+        removed.revert.sort_unstable();
         removed
     }
 
@@ -556,6 +566,7 @@ impl Table {
                 problem: row.problem.clone(),
             }));
         }
+        outcomes.sort_unstable_by_key(|outcome| outcome.key);
         outcomes.extend(self.unseen_outcomes(&is_wanted));
         outcomes
     }

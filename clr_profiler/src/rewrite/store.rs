@@ -5,7 +5,7 @@
 //! additions are dropped with the data.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use super::RewriteError;
@@ -68,6 +68,8 @@ struct State {
     /// Why the profiler's code must not edit the method, which this library defined.
     reserved: Option<NotInstrumentable>,
     worker: Option<ThreadId>,
+    /// The number of threads that wait for the worker.
+    waiting: u32,
     /// The edits of components and the profiler when the method was compiled, in their order.
     edits: Vec<Edit>,
 }
@@ -296,16 +298,22 @@ impl Slot {
         let me = thread::current().id();
         let mut state = lock(&self.state);
         while may_wait && state.worker.is_some_and(|worker| worker != me) {
-            state = self
-                .done
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.wait(state);
         }
         let is_last = state.edits.last().is_some_and(|last| last.owner == owner);
         match is_last && state.worker.is_none() {
             true => state.edits.pop().map(|edit| edit.outcome),
             false => None,
         }
+    }
+
+    /// Waits until the worker is done.
+    fn wait<'s>(&self, mut state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        state.waiting += 1;
+        let done = self.done.wait(state);
+        let mut state = done.unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
     }
 
     /// Returns the task of this thread. If another one works, it waits, unless it must not.
@@ -337,12 +345,7 @@ impl Slot {
                     });
                 }
                 Some(worker) if worker == me || !may_wait => return Task::Busy,
-                Some(_) => {
-                    state = self
-                        .done
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
+                Some(_) => state = self.wait(state),
             }
         }
     }
@@ -376,7 +379,10 @@ impl Drop for PendingRewrite<'_> {
             owner: self.owner,
             outcome,
         });
-        self.slot.done.notify_all();
+        // Each wake-up is a system call.
+        if state.waiting > 0 {
+            self.slot.done.notify_all();
+        }
     }
 }
 

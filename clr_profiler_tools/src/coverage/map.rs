@@ -75,10 +75,18 @@ struct Places {
 
 impl Places {
     fn number(&mut self, place: Probe) -> u32 {
-        *self.numbers.entry(place).or_insert_with(|| {
-            self.places.push(place);
-            self.places.len() as u32 - 1
-        })
+        if let Some(number) = self.numbers.get(&place) {
+            return *number;
+        }
+        let number = self.add(place);
+        self.numbers.insert(place, number);
+        number
+    }
+
+    /// Numbers a place that is asked for once.
+    fn add(&mut self, place: Probe) -> u32 {
+        self.places.push(place);
+        self.places.len() as u32 - 1
     }
 }
 
@@ -150,7 +158,7 @@ fn find(
             }));
         }
         None => found.extend(code.leaders().map(|step| {
-            let place = places.number(Probe::Before(step.offset));
+            let place = places.add(Probe::Before(step.offset));
             (place, step.offset, None)
         })),
     };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use clr_metadata::rows::{CustomAttributeRow, MethodSemanticsRow};
-use clr_metadata::token::{MethodDef, Token};
+use clr_metadata::token::{HashTokens, MethodDef, Token};
 use clr_metadata::{Error, HasCustomAttribute, HasSemantics, Metadata};
 
 /// The attribute of code that no test is to cover.
@@ -16,19 +16,19 @@ const GENERATED: &str = "System.Runtime.CompilerServices.CompilerGeneratedAttrib
 /// few types.
 #[derive(Debug)]
 pub(super) struct Marks {
-    excluded: HashSet<HasCustomAttribute>,
-    generated: HashSet<HasCustomAttribute>,
+    excluded: HashSet<HasCustomAttribute, HashTokens>,
+    generated: HashSet<HasCustomAttribute, HashTokens>,
     is_excluded: bool,
 }
 
 impl Marks {
     pub(super) fn of(metadata: &Metadata<'_>) -> Result<Self, Error> {
         let mut marks = Self {
-            excluded: HashSet::new(),
-            generated: HashSet::new(),
+            excluded: HashSet::default(),
+            generated: HashSet::default(),
             is_excluded: false,
         };
-        let mut constructors: HashMap<Token, Option<&str>> = HashMap::new();
+        let mut constructors: HashMap<Token, Option<&str>, HashTokens> = HashMap::default();
         // Rows and names that are malformed mark nothing.
         for row in metadata.rows::<CustomAttributeRow>().flatten() {
             let known = constructors

@@ -294,19 +294,13 @@ impl<'a> CoveredModule<'a> {
     /// Whether a method is left out: it, its type or the method that it is a part of is marked, or it is a member of a record that
     /// no source has.
     fn is_excluded(&self, method: MethodDef) -> Result<bool, Error> {
-        let metadata = &self.assembly.metadata;
         let source = self.source_method(method);
         let around = (source != method).then_some(source);
         for one in [method].into_iter().chain(around) {
             if self.facts.marks.exclude(one) {
                 return Ok(true);
             }
-            if self
-                .facts
-                .classes
-                .get(metadata.method_owner(one)?)
-                .is_excluded
-            {
+            if self.facts.classes.get(self.owner(one)?).is_excluded {
                 return Ok(true);
             }
         }
@@ -315,8 +309,16 @@ impl<'a> CoveredModule<'a> {
 
     /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
     fn is_of_closure(&self, method: MethodDef) -> Result<bool, Error> {
-        let class = self.assembly.metadata.method_owner(method)?;
-        Ok(self.facts.classes.get(class).is_of_compiler)
+        Ok(self.facts.classes.get(self.owner(method)?).is_of_compiler)
+    }
+
+    /// The type of a method.
+    fn owner(&self, method: MethodDef) -> Result<TypeDef, Error> {
+        match self.facts.sources.owner(method) {
+            Some(class) => Ok(class),
+            // Its error.
+            None => self.assembly.metadata.method_owner(method),
+        }
     }
 
     /// Whether the compiler has made a method of the parameters of a record: the accessors of its properties.
@@ -325,7 +327,7 @@ impl<'a> CoveredModule<'a> {
         if !self.facts.marks.is_generated(method) {
             return Ok(false);
         }
-        let class = metadata.method_owner(method)?;
+        let class = self.owner(method)?;
         for one in metadata.methods(class) {
             let name = metadata.member_name(one)?;
             if name == "<Clone>$" || name == "PrintMembers" {

@@ -9,9 +9,9 @@ use clr_metadata::token::{MethodDef, TypeDef};
 use super::classes::Classes;
 use super::module::DEPTH;
 
-/// The method that each is directly a part of, by rows.
+/// The type of each method, and the method that it is directly a part of, by rows.
 #[derive(Debug)]
-pub(super) struct Sources(Vec<Option<MethodDef>>);
+pub(super) struct Sources(Vec<(TypeDef, Option<MethodDef>)>);
 
 impl Sources {
     pub(super) fn of(metadata: &Metadata<'_>, classes: &Classes, pdb: Option<&Pdb<'_>>) -> Self {
@@ -21,14 +21,33 @@ impl Sources {
             pdb,
             named: HashMap::new(),
         };
-        let methods = metadata.tokens::<MethodDef>();
-        Self(methods.map(|method| search.find(method)).collect())
+        let mut sources = vec![(TypeDef::NIL, None); metadata.tokens::<MethodDef>().count()];
+        // By types: to find that of a method takes a search.
+        for class in metadata.tokens::<TypeDef>() {
+            for method in metadata.methods(class) {
+                if let Some(index) = index(method)
+                    && let Some(slot) = sources.get_mut(index)
+                {
+                    *slot = (class, search.find(class, method));
+                }
+            }
+        }
+        Self(sources)
     }
 
     pub(super) fn get(&self, method: MethodDef) -> Option<MethodDef> {
-        let index = (method.row() as usize).checked_sub(1)?;
-        self.0.get(index).copied().flatten()
+        self.0.get(index(method)?)?.1
     }
+
+    /// The type of a method.
+    pub(super) fn owner(&self, method: MethodDef) -> Option<TypeDef> {
+        let (class, _) = self.0.get(index(method)?)?;
+        Some(*class).filter(|class| !class.is_nil())
+    }
+}
+
+fn index(method: MethodDef) -> Option<usize> {
+    (method.row() as usize).checked_sub(1)
 }
 
 struct Search<'m, 'a> {
@@ -40,16 +59,15 @@ struct Search<'m, 'a> {
 }
 
 impl Search<'_, '_> {
-    fn find(&mut self, method: MethodDef) -> Option<MethodDef> {
+    fn find(&mut self, class: TypeDef, method: MethodDef) -> Option<MethodDef> {
         let kickoff = self.pdb.and_then(|pdb| pdb.kickoff_method(method).ok()?);
-        kickoff.or_else(|| self.method_around(method))
+        kickoff.or_else(|| self.method_around(class, method))
     }
 
     /// The method whose name is in that of a lambda, local function or state machine: `Sum` of `<Sum>b__0_1`, `<Sum>g__Add|0_0` and
     /// `<Sum>d__0.MoveNext`.
-    fn method_around(&mut self, method: MethodDef) -> Option<MethodDef> {
+    fn method_around(&mut self, mut class: TypeDef, method: MethodDef) -> Option<MethodDef> {
         let (metadata, classes) = (self.metadata, self.classes);
-        let mut class = metadata.method_owner(method).ok()?;
         let mut name = metadata.member_name(method).ok()?;
         let mut kinds: &[u8] = b"bg";
         if !name.starts_with('<') {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use clr_metadata::Bundle;
-use clr_metadata::token::MethodDef;
+use clr_metadata::token::{HashTokens, MethodDef};
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::pattern::MethodPatterns;
@@ -37,9 +37,9 @@ struct Module {
     kind: ProbeKind,
     files: ModuleFiles,
     /// The covered methods, by their numbers in the file.
-    indexes: HashMap<MethodDef, usize>,
+    indexes: HashMap<MethodDef, usize, HashTokens>,
     /// Those that have got probes.
-    methods: RwLock<HashMap<MethodDef, Arc<Method>>>,
+    methods: RwLock<HashMap<MethodDef, Arc<Method>, HashTokens>>,
     /// The number of probes of all of them.
     used: AtomicU32,
 }
@@ -223,7 +223,7 @@ impl Modules {
         }
         let mut capacity: u32 = 0;
         let mut chosen = Vec::new();
-        let of_user: HashSet<MethodDef> = selected.iter().copied().collect();
+        let of_user: HashSet<MethodDef, HashTokens> = selected.iter().copied().collect();
         for &method in selected {
             // Lambdas and state machines follow the methods that they are a part of.
             if of_user.contains(&module.source_method(method))
