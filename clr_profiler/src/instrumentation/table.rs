@@ -10,9 +10,9 @@ use super::outcome::MethodState;
 use super::rules::RuleIndex;
 use crate::ids::ModuleId;
 use crate::image::ModuleImage;
-use clr_profiler_il::token::MethodDef;
+use clr_profiler_il::token::{HashTokens, MethodDef};
 pub(super) use waiting::Begun;
-use waiting::{ByRow, Unseen};
+use waiting::Unseen;
 
 /// The key of a method of a loaded module.
 pub(super) type MethodKey = (ModuleId, MethodDef);
@@ -66,11 +66,11 @@ pub(super) struct Module {
     /// Whether all of its methods may be left alone until they are compiled again.
     pub(super) may_wait: bool,
     /// Each callback looks several up, of up to some ten thousands.
-    pub(super) rows: HashMap<MethodDef, Row, ByRow>,
+    pub(super) rows: HashMap<MethodDef, Row, HashTokens>,
     /// Methods that are not selected, of a module whose methods are decided about when they are compiled.
-    pub(super) others: HashSet<MethodDef, ByRow>,
+    pub(super) others: HashSet<MethodDef, HashTokens>,
     /// Methods of such a module that were left alone before they were decided about.
-    pub(super) unseen: HashMap<MethodDef, Unseen, ByRow>,
+    pub(super) unseen: HashMap<MethodDef, Unseen, HashTokens>,
 }
 
 /// When the bodies of a module are set.

@@ -1,7 +1,5 @@
 //! Methods that are left alone until they are compiled again.
 
-use std::hash::{BuildHasher, Hasher};
-
 use super::{MethodKey, Row, RowOutcome, RuleIndex, Rules, Selected, Table, Timing};
 use crate::ids::ModuleId;
 use crate::instrumentation::outcome::MethodState;
@@ -32,37 +30,6 @@ impl Unseen {
             codes: self.codes.into_iter().collect(),
             ..row
         }
-    }
-}
-
-/// Hashes methods by their tokens, which are consecutive numbers.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::instrumentation) struct ByRow;
-
-impl BuildHasher for ByRow {
-    type Hasher = RowHasher;
-
-    fn build_hasher(&self) -> RowHasher {
-        RowHasher::default()
-    }
-}
-
-#[derive(Debug, Default)]
-pub(in crate::instrumentation) struct RowHasher(u64);
-
-impl Hasher for RowHasher {
-    fn finish(&self) -> u64 {
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.wrapping_mul(31) + u64::from(*byte);
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = self.0.wrapping_mul(31) + u64::from(number);
     }
 }
 
