@@ -559,19 +559,18 @@ impl Instrumentation {
     /// The closures of the rules may decide differently than before. A method that they leave alone gets its original IL, and may be
     /// inlined by code that is compiled later. Code that exists keeps its IL until its method is compiled again, as after
     /// [`remove`](Self::remove). Methods with loops on .NET 7 and newer, methods that ReJIT changes, and those of a profiler that is
-    /// attached to a running program, stay as they are.
+    /// attached to a running program, stay as they are: the methods that are returned have the new IL.
     ///
     /// Calls `ICorProfilerInfo::SetILFunctionBody`. **Context**: any but during a GC, and not in a rule.
     ///
     /// # Errors
     ///
     /// That the component is not attached. Errors of single methods are among the [problems](Outcomes::problems).
-    pub fn renew(&self, methods: &[(ModuleId, MethodDef)]) -> Result<()> {
+    pub fn renew(&self, methods: &[(ModuleId, MethodDef)]) -> Result<Vec<(ModuleId, MethodDef)>> {
         let Some(shared) = self.shared.get() else {
             return Err(Error::rule("Instrumentation::renew", "it is not attached"));
         };
-        shared.renew(methods);
-        Ok(())
+        Ok(shared.renew(methods))
     }
 }
 

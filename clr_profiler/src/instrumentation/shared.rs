@@ -117,10 +117,11 @@ impl Shared {
         lock(&self.table).end_removal();
     }
 
-    /// Applies the rules to methods again, for their next compilations.
-    pub(super) fn renew(&self, methods: &[MethodKey]) {
+    /// Applies the rules to methods again, for their next compilations. Returns those that have new IL.
+    pub(super) fn renew(&self, methods: &[MethodKey]) -> Vec<MethodKey> {
+        let mut renewed = Vec::new();
         let Some(owner) = self.owner.get() else {
-            return;
+            return renewed;
         };
         for key in methods.iter().copied() {
             let _idle = lock(&self.searching);
@@ -135,7 +136,10 @@ impl Shared {
             });
             let mut table = lock(&self.table);
             match result {
-                Ok(rewritten) => table.end_again(key, rewritten.is_changed()),
+                Ok(rewritten) => {
+                    table.end_again(key, rewritten.is_changed());
+                    renewed.push(key);
+                }
                 // It keeps the IL of before.
                 Err(error) if is_in_loop(&error) => {}
                 Err(error) => {
@@ -144,6 +148,7 @@ impl Shared {
                 }
             }
         }
+        renewed
     }
 
     /// Gives the runtime the map of IL offsets of a method that needs one; `codes` are those that get their offsets before.

@@ -289,7 +289,9 @@ fn step(instrumentation: &Instrumentation, step: &str) -> Result<()> {
         IS_CHANGED.store(true, Ordering::SeqCst);
         let (_, changed) = instrumentation.in_state(MethodState::Instrumented, 1);
         let keys: Vec<_> = changed.iter().map(|of| (of.module, of.method)).collect();
-        return instrumentation.renew(&keys);
+        let renewed = instrumentation.renew(&keys)?;
+        assert_eq!(renewed, keys);
+        return Ok(());
     }
     if step == "change" && instrumentation.rejit().is_none() {
         instrumentation.remove()?;
