@@ -540,8 +540,18 @@ impl Table {
         self.removal != Removal::No
     }
 
-    /// The outcomes of the rows whose state and problem are wanted.
+    /// The outcomes of the methods whose state and problem are wanted.
     pub(super) fn outcomes(
+        &self,
+        is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
+    ) -> Vec<RowOutcome> {
+        let mut outcomes = self.decided_outcomes(&is_wanted);
+        outcomes.extend(self.unseen_outcomes(&is_wanted, usize::MAX));
+        outcomes
+    }
+
+    /// The same, of methods that were decided about.
+    pub(super) fn decided_outcomes(
         &self,
         is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
     ) -> Vec<RowOutcome> {
@@ -567,7 +577,6 @@ impl Table {
             }));
         }
         outcomes.sort_unstable_by_key(|outcome| outcome.key);
-        outcomes.extend(self.unseen_outcomes(&is_wanted));
         outcomes
     }
 

@@ -64,9 +64,19 @@ impl Shared {
         // Others become known only here: they wait for a helper, or are off.
         let is_final = matches!(state, MethodState::Deferred | MethodState::Failed);
         let is_wanted = |of: MethodState, _: Option<&str>| !is_final || of == state;
-        let mut rows: Vec<RowOutcome> = lock(&self.table).outcomes(is_wanted);
+        // There may be tens of thousands that are undecided.
+        let (mut rows, undecided, others) = {
+            let table = lock(&self.table);
+            let undecided = table.unseen_outcomes(is_wanted, most.max(1));
+            let others = table.count_unseen() - undecided.len();
+            (table.decided_outcomes(is_wanted), undecided, others)
+        };
+        let is_of_others = undecided
+            .last()
+            .is_some_and(|row| row.state.name() == state.name());
+        rows.extend(undecided);
         rows.retain(|row| self.state(row).0.name() == state.name());
-        let count = rows.len();
+        let count = rows.len() + if is_of_others { others } else { 0 };
         let first = rows.into_iter().take(most);
         (count, first.map(|row| self.named(row)).collect())
     }

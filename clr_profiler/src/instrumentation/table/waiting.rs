@@ -94,10 +94,19 @@ impl Table {
         rows.take(most).collect()
     }
 
-    /// The outcomes of those that are wanted.
-    pub(super) fn unseen_outcomes(
+    /// The number of methods that were left alone without a decision.
+    pub(in crate::instrumentation) fn count_unseen(&self) -> usize {
+        self.modules
+            .values()
+            .map(|module| module.unseen.len())
+            .sum()
+    }
+
+    /// The outcomes of those that are wanted, at most this many.
+    pub(in crate::instrumentation) fn unseen_outcomes(
         &self,
         is_wanted: impl Fn(MethodState, Option<&str>) -> bool,
+        most: usize,
     ) -> Vec<RowOutcome> {
         if !is_wanted(MethodState::Deferred, None) {
             return Vec::new();
@@ -116,7 +125,7 @@ impl Table {
                 problem: None,
             })
         });
-        outcomes.collect()
+        outcomes.take(most).collect()
     }
 
     /// Whether a loaded module of whose methods those alone are known that were compiled has such an assembly.
