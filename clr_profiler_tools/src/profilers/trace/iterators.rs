@@ -20,6 +20,7 @@ use clr_profiler::prelude::*;
 use clr_profiler::rewrite::RewriteContext;
 
 use super::SPANS;
+use super::keys;
 use super::methods;
 use super::notes::{self, About};
 use crate::report::lock;
@@ -98,7 +99,7 @@ fn edit(body: &mut MethodBody, cx: &mut RewriteContext<'_>) -> Result<()> {
     let Some((number, is_async)) = known else {
         return Ok(());
     };
-    methods::add_key(number, cx);
+    keys::add(number, cx);
     // A wrap that only counts would cost nearly as much.
     if SPANS.recording(number) != Recording::Spans {
         let reason = "its enumerations have too many pieces";

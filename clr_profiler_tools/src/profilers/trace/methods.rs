@@ -1,13 +1,9 @@
 //! The code around traced methods.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex};
-
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::fragment::Fragment;
 use clr_profiler::il::signature::TypeSig;
 use clr_profiler::il::symbol::MethodSymbol;
-use clr_profiler::il::token::MethodDef;
 use clr_profiler::il::wrap::Wrap;
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::{Boxing, Completion, RewriteContext, Unobservable};
@@ -15,10 +11,10 @@ use clr_profiler::rewrite::{Boxing, Completion, RewriteContext, Unobservable};
 use super::SPANS;
 use super::conventions::{Applied, Readers, Spanned};
 use super::iterators;
+use super::keys;
 use super::native::Call;
 use super::notes::{self, About};
 use super::values::{self, Values};
-use crate::report::lock;
 use crate::spans::Recording;
 
 const RESULTS: &str = "[MethodTracer]MethodTracer.Results";
@@ -27,28 +23,6 @@ const TRACER: &str = "[MethodTracer]MethodTracer.Tracer";
 const SUSPENDING: &str = "class [MethodTracer]MethodTracer.Suspending";
 /// The largest number of arguments for which the helper has generic methods.
 const TYPED: usize = 4;
-
-type Keys = HashMap<u32, Vec<(ModuleId, MethodDef)>>;
-
-/// The methods by their numbers. Those of the same name have one number.
-static KEYS: LazyLock<Mutex<Keys>> = LazyLock::new(Mutex::default);
-
-/// The methods with these numbers.
-pub(super) fn keys(numbers: &[u32]) -> Vec<(ModuleId, MethodDef)> {
-    let keys = lock(&KEYS);
-    let found = numbers.iter().filter_map(|number| keys.get(number));
-    found.flatten().copied().collect()
-}
-
-/// A method has this number.
-pub(super) fn add_key(number: u32, cx: &RewriteContext<'_>) {
-    let key = (cx.module(), cx.token());
-    let mut keys = lock(&KEYS);
-    let known = keys.entry(number).or_default();
-    if !known.contains(&key) {
-        known.push(key);
-    }
-}
 
 /// Wraps a method; with the values in the span that the user has asked for, or without. A rule has its spans say more.
 pub(crate) fn trace(
@@ -69,7 +43,7 @@ pub(crate) fn trace(
         SPANS.apply_rule(number, applied.number);
     }
     let recording = SPANS.recording(number);
-    add_key(number, cx);
+    keys::add(number, cx);
     let number = number.cast_signed();
     match recording {
         Recording::Spans => {}

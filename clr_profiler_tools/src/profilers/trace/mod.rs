@@ -8,6 +8,7 @@ mod conventions;
 mod events;
 mod http;
 mod iterators;
+mod keys;
 mod methods;
 // The functions that the helper calls read its strings, and traced methods call others without a transition.
 #[allow(unsafe_code)]
@@ -25,6 +26,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clr_profiler::il::token::MethodDef;
 use clr_profiler::instrumentation::{Instrumentation, MethodState};
 use clr_profiler::prelude::*;
 use clr_profiler::rewrite::HelperAssembly;
@@ -102,6 +104,7 @@ impl Profiler for MethodTracer {
 
     // The samples that are delivered now may contain functions of the module, which are then forgotten.
     fn module_unload_started(&self, info: &ProfilerInfo, module: ModuleId) -> Result<()> {
+        keys::forget(module);
         self.events.iter().for_each(|events| events.forget(info));
         let samples = self.samples.as_ref();
         samples.map_or(Ok(()), |samples| samples.forget(module))
@@ -301,10 +304,16 @@ fn drain(
             if let Some(budget) = budget.as_mut().filter(|_| is_due) {
                 (passed, spans) = (Duration::ZERO, 0);
                 let changed = budget.watch();
-                if let Err(error) = instrumentation.renew(&methods::keys(&changed.renewed)) {
-                    failures::add("failed", error);
+                let asked = keys::of(&changed.renewed);
+                match instrumentation.renew(&asked) {
+                    Ok(renewed) => keys::renew(&asked, renewed),
+                    Err(error) => failures::add("failed", error),
                 }
-                replace(&info, &changed.replaced);
+                match instrumentation.rejit() {
+                    // An attached tracer has given methods their IL by ReJIT, and now asks for that of before.
+                    Some(rejit) => rejit.request(keys::of(&changed.replaced)),
+                    None => replace(&info, keys::renewed_of(&changed.replaced)),
+                }
             }
         }
     };
@@ -312,10 +321,10 @@ fn drain(
     Ok(())
 }
 
-/// Has the code of methods replaced that would stay otherwise: by code with the IL that they have now. They are not inlined from then on, so
-/// that this is only for those that are called too often even so.
-fn replace(info: &ProfilerInfo, numbers: &[u32]) {
-    for key in methods::keys(numbers) {
+/// Has the code of methods replaced that would stay otherwise. They are not inlined from then on, so that this is only for those that are
+/// called too often even so, and whose code would not count any more.
+fn replace(info: &ProfilerInfo, methods: Vec<(ModuleId, MethodDef)>) {
+    for key in methods {
         // If it fails, as for modules that can be unloaded, the code keeps counting.
         let _ = info
             .initialize_current_thread()
