@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clr_profiler_tests::{Finished, Folder, Running, profilee, runtimes};
 
-use super::trace::{EXAMPLE, Trace};
+use super::trace::{EXAMPLE, Trace, WITHOUT_BUDGET};
 
 /// All calls, also those of small methods, and however often they are.
 const ALL: [&str; 4] = ["--methods", "**", "--budget", "100"];
@@ -102,7 +102,8 @@ fn each_process_has_its_trace() {
         println!("on {}", runtime.name);
         let folder = Folder::new();
         let file = folder.path("trace.json");
-        let options = ["--output", file.to_str().unwrap()];
+        let output = ["--output", file.to_str().unwrap()];
+        let options = [&WITHOUT_BUDGET[..], &output].concat();
         let command = EXAMPLE.command(runtime, &options, &profilee("Behaviours"), &["child"]);
         let finished = Finished::of(command);
         assert!(finished.status.success(), "{finished:?}");

@@ -1,7 +1,7 @@
 //! The cost of spans before the first call: code with spans is longer, and takes longer to compile.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use clr_profiler::il::token::MethodDef;
 use clr_profiler::prelude::*;
@@ -14,6 +14,14 @@ static SPENT: AtomicU64 = AtomicU64::new(0);
 
 /// The costs up to which methods get spans when they are first compiled.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// The methods that get spans when they are first compiled, whatever that costs. On a busy machine the first few, which load the helper, may
+/// take all of the time that is allowed at a start: a small program would have no spans. The C# compiler gets to twice as many on a
+/// quiet machine.
+const FIRST: u32 = 64;
+
+/// The methods that got spans because their compilation began; those that several rules change at once are one.
+static CHANGED: AtomicU32 = AtomicU32::new(0);
 
 /// A compilation on this thread.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +50,7 @@ thread_local! {
 pub(super) fn forget() {
     SPENT.store(0, Ordering::Relaxed);
     LIMIT.store(u64::MAX, Ordering::Relaxed);
+    CHANGED.store(0, Ordering::Relaxed);
 }
 
 /// A method gets spans, because its compilation begins.
@@ -56,6 +65,7 @@ fn rewrite_key(key: (usize, MethodDef)) {
     OWN.with_borrow_mut(|own| {
         // Several rules may change it.
         if own.rewritten.is_none_or(|known| known.key != Some(key)) {
+            CHANGED.fetch_add(1, Ordering::Relaxed);
             own.rewritten = Some(Begun {
                 key: Some(key),
                 at: thread_time(),
@@ -118,17 +128,45 @@ pub(super) fn limit(most: f64) {
 
 /// Whether methods that are first compiled now have to wait for their spans.
 pub(super) fn are_too_dear() -> bool {
-    spent() > LIMIT.load(Ordering::Relaxed)
+    spent() > LIMIT.load(Ordering::Relaxed) && CHANGED.load(Ordering::Relaxed) >= FIRST
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, PoisonError};
+
     use super::*;
 
     /// The process has one limit, and one sum.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    #[test]
+    fn the_first_methods_get_spans_whatever_they_cost() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        forget();
+        // All that may be spent is spent.
+        SPENT.store(1_000, Ordering::Relaxed);
+        limit(999.0);
+        for row in 1..=FIRST {
+            assert!(!are_too_dear(), "{row}");
+            // Two rules change it.
+            let key = (7, MethodDef::from_row(row).unwrap());
+            rewrite_key(key);
+            rewrite_key(key);
+            begin();
+            end_key(|| Ok(key)).unwrap();
+        }
+        assert!(are_too_dear());
+        // Time passes, and more is allowed.
+        limit(1e15);
+        assert!(!are_too_dear());
+        forget();
+    }
+
     #[test]
     fn compilations_of_methods_with_spans_are_charged_once() {
         const TIME: u64 = 3_000_000;
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let [outer, inner, plain] = [1, 2, 3].map(|row| (7, MethodDef::from_row(row).unwrap()));
         let work = || {
             let until = thread_time() + TIME;
