@@ -122,6 +122,9 @@ fn trace() {
             "--methods",
             "Shop.Store.*",
             "--arguments",
+            // Its three calls are counted.
+            "--budget",
+            "100",
             "--summary",
             summary.to_str().unwrap(),
             // Nobody listens there.

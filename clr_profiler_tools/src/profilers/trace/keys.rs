@@ -79,7 +79,7 @@ pub(super) fn renewed_of(numbers: &[u32]) -> Vec<Key> {
     lock(&ALL).renewed_of(numbers)
 }
 
-/// Other IL was asked for methods, and some have it.
+/// The methods were asked to have the IL of their rules, and some have it.
 pub(super) fn renew(asked: &[Key], renewed: Vec<Key>) {
     lock(&ALL).renew(asked, renewed);
 }

@@ -322,7 +322,7 @@ fn drain(
 }
 
 /// Has the code of methods replaced that would stay otherwise. They are not inlined from then on, so that this is only for those that are
-/// called too often even so, and whose code would not count any more.
+/// called too often even so, and whose code would no longer count.
 fn replace(info: &ProfilerInfo, methods: Vec<(ModuleId, MethodDef)>) {
     for key in methods {
         // If it fails, as for modules that can be unloaded, the code keeps counting.
