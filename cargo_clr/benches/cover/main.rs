@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo bench -p cargo-clr --bench cover                # 5 runs of each
 //! cargo bench -p cargo-clr --bench cover -- 11 Roslyn   # a part
+//! JIT=1 cargo bench -p cargo-clr --bench cover -- 11 Roslyn   # and the time that the JIT takes
 //! ```
 //!
 //! A program that computes runs in six ways: without coverage, with hits, with hits whose probes stay, with counts, and with and
@@ -21,6 +22,8 @@ mod command;
 mod compiled;
 #[cfg(target_os = "linux")]
 mod computing;
+#[cfg(target_os = "linux")]
+mod jit;
 #[cfg(target_os = "linux")]
 mod programs;
 #[cfg(target_os = "linux")]

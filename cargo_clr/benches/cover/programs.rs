@@ -9,6 +9,7 @@ use clr_profiler_tests::{
 };
 
 use crate::command::{clr, stderr};
+use crate::jit::{Compilations, JitClock};
 
 /// A program at work.
 struct Job {
@@ -36,11 +37,12 @@ const JOBS: [(&str, Make); 7] = [
 /// Compares the processor time of those programs whose names contain `part`.
 pub(super) fn measure(runs: usize, part: &str) {
     println!("medians of {runs} runs, in seconds of processor time");
+    let clock = JitClock::new();
     for (name, make) in JOBS {
         if name.contains(part)
             && let Some(job) = make()
         {
-            job.measure(name, runs);
+            job.measure(name, runs, &clock);
         }
     }
 }
@@ -138,7 +140,7 @@ fn compiles(files: usize) -> Option<Job> {
 }
 
 impl Job {
-    fn measure(&self, name: &str, runs: usize) {
+    fn measure(&self, name: &str, runs: usize, clock: &JitClock) {
         let folder = Folder::new();
         let json = folder.path("cover.json");
         let words = [
@@ -149,24 +151,67 @@ impl Job {
             json.to_str().unwrap(),
         ];
         let (mut plain, mut covered) = (Vec::new(), Vec::new());
+        let (mut of_jit, mut of_covered) = (Vec::new(), Vec::new());
+        let mut command = copy(&self.command);
+        clock.attach(&mut command, &folder);
         // The first runs read files into memory.
         for round in 0..=runs {
-            let (one, other) = (
-                seconds(&self.command),
-                covered_seconds(&words, &self.command),
-            );
+            let one = seconds(&command);
+            let jit = clock.last(&folder);
+            let other = covered_seconds(&words, &command);
+            let covered_jit = clock.last(&folder);
             if round > 0 {
                 plain.push(one);
                 covered.push(other);
+                of_jit.extend(jit);
+                of_covered.extend(covered_jit);
             }
         }
+        let spread = format!("{} and {}", spread(&plain), spread(&covered));
         let (plain, covered) = (median(plain), median(covered));
         println!(
-            "{:40} {plain:.2} s, covered {covered:.2} s: {:.2} x",
-            name,
+            "{name:40} {plain:.2} s, covered {covered:.2} s: {:.2} x ({spread})",
             covered / plain
         );
+        if of_jit.is_empty() {
+            return;
+        }
+        let middle = |of: &[Compilations], get: fn(&Compilations) -> f64| {
+            median(of.iter().map(get).collect())
+        };
+        let took = [&of_jit, &of_covered].map(|of| middle(of, |one| one.seconds));
+        let bytes = [&of_jit, &of_covered].map(|of| middle(of, |one| one.bytes));
+        println!(
+            "{:40} {:.3} s, covered {:.3} s: {:.1} % of the plain run; \
+             {} methods, {:.2} x as many bytes of IL",
+            "    of it the JIT",
+            took[0],
+            took[1],
+            (took[1] - took[0]) / plain * 100.0,
+            middle(&of_covered, |one| one.methods),
+            bytes[1] / bytes[0],
+        );
     }
+}
+
+/// A command with the same arguments and variables.
+fn copy(command: &Command) -> Command {
+    let mut copy = Command::new(command.get_program());
+    copy.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => copy.env(name, value),
+            None => copy.env_remove(name),
+        };
+    }
+    copy
+}
+
+/// The least and the greatest, in seconds.
+fn spread(of: &[f64]) -> String {
+    let least = of.iter().copied().fold(f64::MAX, f64::min);
+    let greatest = of.iter().copied().fold(0.0, f64::max);
+    format!("{least:.2} to {greatest:.2}")
 }
 
 fn median(mut of: Vec<f64>) -> f64 {
