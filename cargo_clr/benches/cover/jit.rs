@@ -13,7 +13,7 @@ pub(super) struct JitClock {
     hook: Option<Compiled>,
 }
 
-/// What the JIT has done in a run.
+/// The work of the JIT in a run.
 #[derive(Clone, Copy)]
 pub(super) struct Compilations {
     pub(super) seconds: f64,
@@ -29,7 +29,7 @@ impl JitClock {
         Self { hook }
     }
 
-    /// Has the program of a command write what its JIT does into a file of this folder.
+    /// Has the program of a command write the work of its JIT into a file of this folder.
     pub(super) fn attach(&self, command: &mut Command, folder: &Folder) {
         if let Some(hook) = &self.hook {
             command.env("DOTNET_STARTUP_HOOKS", hook.path());
