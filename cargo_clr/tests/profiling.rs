@@ -122,14 +122,11 @@ fn trace() {
             "--methods",
             "Shop.Store.*",
             "--arguments",
-            // Its three calls are counted.
-            "--budget",
-            "100",
+            "--budget=100", // Its three calls are counted.
             "--summary",
             summary.to_str().unwrap(),
-            // Nobody listens there.
             "--otlp",
-            "http://127.0.0.1:9/v1/traces",
+            "http://127.0.0.1:9/v1/traces", // Nobody listens there.
         ];
         let (json, told) = run(runtime, &words, "trace.json");
         assert!(
