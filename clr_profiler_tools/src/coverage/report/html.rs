@@ -17,6 +17,9 @@ const LEGEND: &str = "<p class=\"legend\"><span class=\"hit\">covered</span> <sp
 const SOURCE_HEAD: &str = "<thead><tr><th class=\"number\">line</th><th class=\"number\">hits</th>\
                            <th class=\"number\">branches</th><th>source</th></tr></thead>\n";
 
+/// The number of outcomes on a line up to which all are shown at once; more would make the row higher than the window.
+const SHOWN: usize = 8;
+
 /// Writes the pages into a folder, which is made if it is missing.
 ///
 /// # Errors
@@ -151,7 +154,11 @@ fn write_line(rows: &mut String, file: &FileCoverage, line: u32, text: &str) {
         0 => String::new(),
         all => {
             let marks: Vec<String> = file.branches_at(line).map(|of| marks(of)).collect();
-            format!("{}/{all} {}", branches.covered, marks.join(" "))
+            let (share, marks) = (format!("{}/{all}", branches.covered), marks.join(" "));
+            match all > SHOWN {
+                true => format!("<details><summary>{share}</summary>{marks}</details>"),
+                false => format!("{share} {marks}"),
+            }
         }
     };
     // Writing to a string cannot fail.
@@ -169,8 +176,12 @@ fn marks(outcomes: &[u64]) -> String {
         .iter()
         .map(|hits| if *hits > 0 { "+" } else { "-" })
         .collect();
-    // Lines with many branches are wrapped between them.
-    format!("[{}]", marks.join("&#160;"))
+    let marks = format!("[{}]", marks.join(" "));
+    // Marks are wrapped between branches.
+    match outcomes.len() > SHOWN {
+        true => marks,
+        false => format!("<span>{marks}</span>"),
+    }
 }
 
 #[cfg(test)]
@@ -192,6 +203,26 @@ mod tests {
         let exist = [count - 2, count - 1, count].map(|number| last(number).exists());
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(exist, [true, false, true]);
+    }
+
+    #[test]
+    fn many_outcomes_of_a_line_are_folded() {
+        let mut coverage = sample();
+        let file = coverage.files.get_mut("/shop/src/A.cs").unwrap();
+        let row = |file: &FileCoverage| {
+            let mut rows = String::new();
+            write_line(&mut rows, file, 3, "");
+            rows
+        };
+        let before = row(file);
+        assert!(
+            before.contains("<span>[") && !before.contains("<details>"),
+            "{before}"
+        );
+        *file.branches.values_mut().next().unwrap() = vec![0; SHOWN + 1];
+        let after = row(file);
+        let folded = format!("<summary>0/{}</summary>[- -", SHOWN + 1);
+        assert!(after.contains(&folded), "{after}");
     }
 
     #[test]
