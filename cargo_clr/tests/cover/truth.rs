@@ -33,16 +33,9 @@ pub(super) fn is_measured_as_marked(name: &str, code: &str, more: impl Fn(&str))
     }
 }
 
-/// The variables under which a program is measured: methods get their probes when a module is loaded, or, as those of a large module, at
-/// their first use; the latter also where all code is optimised, and inlines.
-pub(super) const WAYS: [&[(&str, &str)]; 3] = [
-    &[],
-    &[("COVERAGE_AT_LOAD", "0")],
-    &[
-        ("COVERAGE_AT_LOAD", "0"),
-        ("COMPlus_TieredCompilation", "0"),
-    ],
-];
+/// The variables under which a program is measured: methods get their probes at their first use, also where all code is optimised, and
+/// inlines.
+pub(super) const WAYS: [&[(&str, &str)]; 2] = [&[], &[("COMPlus_TieredCompilation", "0")]];
 
 /// The lines that a source marks: `//+` runs, `//-` does not, `1/2` are the outcomes of its branches.
 pub(super) fn marked(source: &str) -> BTreeMap<u32, Line> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::Instrumentation;
 use super::outcome::PatternMatches;
 use super::shared::Shared;
-use super::table::Begun;
+use super::table::{Begun, Timing};
 use crate::error::{Error, Hresult, Result};
 use crate::event_mask::EventMask;
 use crate::events::CallbackSet;
@@ -50,7 +50,7 @@ impl Component for Instrumentation {
                 )));
             }
         }
-        if self.description.at_load.is_some() {
+        if self.description.timing != Timing::Compilation {
             let conflict = match self.description.helpers().next() {
                 Some(_) => Some("a helper is not loaded when the bodies of a module are set"),
                 None => self
@@ -69,7 +69,7 @@ impl Component for Instrumentation {
             ));
         }
         if self.description.deferral.is_some() {
-            let has_load = self.description.at_load.is_some();
+            let has_load = self.description.timing != Timing::Compilation;
             let has_load = has_load.then_some("bodies that are set at load cannot wait");
             let is_switchable = self.description.is_switchable;
             let switches =
@@ -212,20 +212,13 @@ impl Component for Instrumentation {
         if shared.is_left_alone(key) || !shared.selects(key, callee)? {
             return Ok(true);
         }
-        let is_deferring = shared.is_deferring();
-        let (may_be_inlined, is_first_use) = {
-            let table = lock(&shared.table);
-            let is_left_alone = is_deferring && table.can_wait(key);
-            (
-                is_left_alone || table.may_be_inlined(key),
-                table.is_first_use(key),
-            )
-        };
-        // The JIT may have its IL already: the next copy has the new one.
-        if is_first_use {
-            shared.rewrite_early(key);
+        if shared.sets_at_first_use() {
+            return Ok(shared.may_be_copied(key));
         }
-        Ok(may_be_inlined)
+        let is_deferring = shared.is_deferring();
+        let table = lock(&shared.table);
+        let is_left_alone = is_deferring && table.can_wait(key);
+        Ok(is_left_alone || table.may_be_inlined(key, 0))
     }
 
     fn jit_compilation_started(
@@ -237,6 +230,7 @@ impl Component for Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Ok(());
         };
+        let _noted = shared.note_compilation(function);
         // Most are not selected: the rest of their facts is not asked for.
         let facts = info.function_info(function)?;
         let key = (facts.module, facts.token);

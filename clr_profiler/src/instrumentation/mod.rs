@@ -36,7 +36,7 @@ pub use selected::SelectedMethod;
 
 use rules::{Change, Description};
 use shared::Shared;
-use table::{Removed, Switched};
+use table::{Removed, Switched, Timing};
 
 /// Changes the methods that patterns select: at load time, and by ReJIT in a running program.
 ///
@@ -403,15 +403,21 @@ impl Instrumentation {
     ///
     /// Attaching fails with a [helper](Self::helper), which is not loaded at that time, and if it is
     /// [switchable](Self::switchable): ReJIT does not change copies.
-    pub fn at_module_load(self) -> Self {
-        self.at_module_load_up_to(usize::MAX)
+    pub fn at_module_load(mut self) -> Self {
+        self.description.timing = Timing::Load;
+        self
     }
 
-    /// As [`at_module_load`](Self::at_module_load), for modules with at most this number of selected methods. In larger ones, of which a
-    /// run may call few, the body of a method is set when it is first compiled, or when the JIT first asks whether to inline it:
-    /// this first copy is refused, later ones have the new IL.
-    pub fn at_module_load_up_to(mut self, methods: usize) -> Self {
-        self.description.at_load = Some(methods);
+    /// Sets the body of a method when it is first compiled, or when the JIT first asks whether to inline it: a run may call few of
+    /// the methods of a module.
+    ///
+    /// The JIT may inline selected methods. A copy is refused if the JIT may have read the IL before the body was set: mostly the first
+    /// one. If the JIT asks for the first code of a method, the code is not tiered, and no later one will have the copy that was refused.
+    /// Then all small methods of the module get their bodies at once, if it has at most 4,000 selected ones.
+    ///
+    /// Attaching fails as with [`at_module_load`](Self::at_module_load), which this replaces.
+    pub fn at_first_use(mut self) -> Self {
+        self.description.timing = Timing::FirstUse;
         self
     }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::outcome::PatchWay;
+use super::table::Timing;
 use super::{MethodOutcome, SelectedMethod};
 use crate::error::{Error, Result};
 use crate::ids::ModuleId;
@@ -38,8 +39,8 @@ pub(super) struct Description {
     /// The methods whose calls are changed.
     pub(super) callees: Vec<Arc<MethodPatterns>>,
     pub(super) is_switchable: bool,
-    /// The number of selected methods of a module up to which their bodies are set when it is loaded.
-    pub(super) at_load: Option<usize>,
+    /// When bodies are set.
+    pub(super) timing: Timing,
     /// Whether modules stay closed to writing.
     pub(super) adds_no_tokens: bool,
     /// Whether methods wait that are first compiled now, and are selected by rules that allow it alone.
@@ -511,7 +512,7 @@ impl Description {
     /// that reaches it selects all of them.
     pub(super) fn late_rules(&self, assembly: &str, is_framework: bool) -> Option<Vec<RuleIndex>> {
         let needs_load = self.choice.is_some()
-            || self.at_load.is_some()
+            || self.timing != Timing::Compilation
             || self.is_switchable
             || !self.uses.is_empty()
             || self.group().is_some();

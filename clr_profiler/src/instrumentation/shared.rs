@@ -1,5 +1,6 @@
 //! [`Shared`]: the work with modules and methods, which calls the runtime.
 
+mod first_use;
 mod late;
 mod outcomes;
 
@@ -267,11 +268,9 @@ impl Shared {
             && found.iter().any(|(_, rules)| {
                 description.refers_to_helper(rules, assembly == info.core_library())
             });
-        let at_load = description.at_load;
-        let timing = match at_load.filter(|_| !self.is_attached && !is_dynamic) {
-            Some(most) if found.len() <= most => Timing::Load,
-            Some(_) => Timing::FirstUse,
-            None => Timing::Compilation,
+        let timing = match self.is_attached || is_dynamic {
+            true => Timing::Compilation,
+            false => description.timing,
         };
         let rejits = {
             let mut table = lock(&self.table);

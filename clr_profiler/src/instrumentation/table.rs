@@ -63,6 +63,8 @@ pub(super) struct Module {
     /// Whether each precompiled code of the module may have copies of the selected methods.
     pub(super) is_copied_anywhere: bool,
     pub(super) timing: Timing,
+    /// Whether all of its small methods got their bodies at once.
+    pub(super) are_small_set: bool,
     /// Whether all of its methods may be left alone until they are compiled again.
     pub(super) may_wait: bool,
     /// Each callback looks several up, of up to some ten thousands.
@@ -81,7 +83,7 @@ pub(super) enum Timing {
     Compilation,
     /// Before any code of the module was compiled.
     Load,
-    /// When a method is compiled, or would be inlined for the first time.
+    /// When a method is compiled, or the JIT asks whether to inline it.
     FirstUse,
 }
 
@@ -96,6 +98,8 @@ pub(super) struct Row {
     is_plain: bool,
     /// Whether a removal has failed: each compilation gets the new IL.
     is_kept: bool,
+    /// The number of its body among those that were set; see [`first_use`].
+    set: u64,
     /// Whether its body was set without a map of IL offsets: before the callback of its compilation, or again.
     needs_map: bool,
     /// The addresses of its native code for which the runtime may still apply another map of IL offsets.
@@ -160,6 +164,7 @@ impl Row {
             is_edited: false,
             is_plain: false,
             is_kept: false,
+            set: 0,
             needs_map: false,
             codes: BTreeSet::new(),
             is_given_back: false,
@@ -337,30 +342,6 @@ impl Table {
         self.modules.values().any(Module::is_copied_into_instances)
     }
 
-    /// Whether a selected method may be inlined, because the copies have the IL that it has.
-    pub(super) fn may_be_inlined(&self, (id, method): MethodKey) -> bool {
-        let module = self.modules.get(&id);
-        module.is_some_and(|module| {
-            let row = module.rows.get(&method);
-            let is_set = match module.timing {
-                Timing::Compilation => false,
-                Timing::Load => true,
-                Timing::FirstUse => row.is_some_and(|row| row.state != MethodState::NotCompiled),
-            };
-            is_set
-                || row.is_some_and(|row| row.is_given_back)
-                || self.removal == Removal::Done && row.is_none_or(|row| !row.is_kept)
-        })
-    }
-
-    /// Whether the body of a method is set at its first use, which this is.
-    pub(super) fn is_first_use(&self, (id, method): MethodKey) -> bool {
-        let module = self.modules.get(&id);
-        let module = module.filter(|module| module.timing == Timing::FirstUse);
-        let row = module.and_then(|module| module.rows.get(&method));
-        row.is_some_and(|row| !row.is_edited)
-    }
-
     /// The rules by which a method is edited that is being compiled; `None` if it is not edited now.
     pub(super) fn begin(&mut self, (id, method): MethodKey) -> Option<Rules> {
         let module = self.modules.get_mut(&id)?;
@@ -472,6 +453,7 @@ impl Table {
         let module = self.modules.get_mut(&id);
         if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
             (row.state, row.problem, row.name) = (state, problem, name);
+            row.set = first_use::count_set();
         }
     }
 
@@ -589,6 +571,7 @@ impl Table {
     }
 }
 
+pub(super) mod first_use;
 mod waiting;
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::report",
     "Instrumentation::report_problems",
     "Instrumentation::at_module_load",
-    "Instrumentation::at_module_load_up_to",
+    "Instrumentation::at_first_use",
     "Instrumentation::without_new_tokens",
     "Instrumentation::select_late",
     "Instrumentation::defer",

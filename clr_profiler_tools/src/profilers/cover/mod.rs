@@ -20,10 +20,6 @@ use crate::report::{Session, Settings, Tool, failures, read_methods};
 use contexts::Recorder;
 use modules::Modules;
 
-/// The number of methods up to which all of a module get their probes when it is loaded, so that they may be inlined from the
-/// start on.
-const AT_LOAD: usize = 4_000;
-
 /// The profiler. Its files are read by [`coverage`](crate::coverage).
 #[expect(
     missing_debug_implementations,
@@ -148,14 +144,9 @@ impl Tool for CoverageRecorder {
             None => Arc::new("**".parse().map_err(Error::other)?),
         };
         let has_contexts = contexts.is_some();
-        let at_load = settings.text("COVERAGE_AT_LOAD")?;
-        let at_load = match at_load.map(|text| text.parse()) {
-            Some(number) => number.map_err(|_| Error::other("COVERAGE_AT_LOAD is no number"))?,
-            None => AT_LOAD,
-        };
         let of_compiler = generated(&patterns).map_err(Error::other)?;
         let instrumentation = Instrumentation::new()
-            .at_module_load_up_to(at_load)
+            .at_first_use()
             .without_new_tokens()
             .choose({
                 let modules = Arc::clone(&modules);

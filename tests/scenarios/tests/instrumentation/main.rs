@@ -185,7 +185,7 @@ impl Instruments {
             instrumentation = instrumentation.at_module_load();
         }
         if how.ends_with("at first use") {
-            instrumentation = instrumentation.at_module_load_up_to(1);
+            instrumentation = instrumentation.at_first_use();
         }
         if how.starts_with("without new tokens") {
             instrumentation = instrumentation
