@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 #[cfg(target_arch = "x86_64")]
 use super::precompiled;
 use super::prologue::{self, EPILOGUE, PROLOGUE, Prologue, Return};
-use crate::error::Result;
+use crate::error::{Hresult, Result};
 use crate::ids::{FunctionId, RejitId};
 use crate::image::read_memory;
-use crate::info::{CodeRange, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
+use crate::info::{CodeRange, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
 use crate::runtime::ProfilerInfo;
 
 /// The limit for bodies, some 50 MB.
@@ -18,7 +18,8 @@ const LIMIT: usize = 400_000;
 /// A contiguous range of compiled code.
 #[derive(Debug)]
 pub(super) struct Code {
-    pub(super) function: FunctionId,
+    /// `None` for a stub whose function the runtime is not asked about.
+    pub(super) function: Option<FunctionId>,
     start: usize,
     size: usize,
     /// Few methods are ever sampled: it is read for the first stack that has the method. Dynamic methods may be gone by then.
@@ -26,9 +27,9 @@ pub(super) struct Code {
 }
 
 impl Code {
-    fn new(function: FunctionId, range: CodeRange) -> Self {
+    fn new(function: impl Into<Option<FunctionId>>, range: CodeRange) -> Self {
         Self {
-            function,
+            function: function.into(),
             start: range.start,
             size: range.size,
             prologue: OnceLock::new(),
@@ -201,7 +202,7 @@ impl CodeMap {
 
     /// Removes the code of functions for which `is_gone`.
     pub(super) fn forget(&mut self, is_gone: impl Fn(FunctionId) -> bool) {
-        self.by_start.retain(|_, code| !is_gone(code.function));
+        self.by_start.retain(|_, code| !code.function.is_some_and(&is_gone));
         self.none.clear();
     }
 }
@@ -232,12 +233,19 @@ pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Re
 /// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime
 /// crashes when it is asked for any other address of a precompiled image. `images` are the addresses at which its file can begin.
 pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize]) -> Vec<Code> {
-    let Ok((function, rejit)) = info.function_from_ip3(address) else {
-        return Vec::new();
+    let found = match info.function_from_ip3(address) {
+        Ok(found) => Some(found),
+        // Refused after an unload, for functions without metadata that were not seen before, such as stubs.
+        Err(error) if error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => None,
+        Err(_) => return Vec::new(),
     };
-    let mut all = of_method(info, function, rejit).unwrap_or_default();
+    let mut all = found
+        .and_then(|(function, rejit)| of_method(info, function, rejit).ok())
+        .unwrap_or_default();
     if all.is_empty() {
-        all = of_dynamic_method(info, function).unwrap_or_default();
+        all = found
+            .and_then(|(function, _)| of_dynamic_method(info, function).ok())
+            .unwrap_or_default();
     }
     // It can name a method whose code does not contain the address.
     let is_right = all
@@ -246,14 +254,26 @@ pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize])
     if is_right {
         return all;
     }
-    // The runtime does not tell where the precompiled stub of a P/Invoke is.
+    // The runtime does not tell where the precompiled stub of a P/Invoke is. Single-file applications have copies of images.
     #[cfg(target_arch = "x86_64")]
-    if let Some(range) = images.iter().find_map(|base| precompiled::function_at(*base, address)) {
-        return vec![Code::new(function, range)];
+    if let Some(range) = images
+        .iter()
+        .copied()
+        .chain(found.and_then(|(function, _)| image_of(info, function)))
+        .find_map(|base| precompiled::function_at(base, address))
+    {
+        return vec![Code::new(found.map(|(function, _)| function), range)];
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = images;
     Vec::new()
+}
+
+/// The address of the image with a method that has metadata.
+#[cfg(target_arch = "x86_64")]
+fn image_of(info: &ProfilerInfo, function: FunctionId) -> Option<usize> {
+    let module = info.function_info(function).ok()?.module;
+    info.module_info(module).ok()?.base_address
 }
 
 #[cfg(test)]
@@ -268,7 +288,7 @@ mod tests {
     fn new_code_replaces_that_at_its_addresses() {
         let mut map = CodeMap::default();
         map.add(vec![code(1, 0x100, 0x20), code(2, 0x120, 0x20), code(3, 0x200, 1)]);
-        let at = |map: &CodeMap, address| map.at(address).map(|code| code.function.raw());
+        let at = |map: &CodeMap, address| map.at(address).and_then(|code| Some(code.function?.raw()));
         assert_eq!(at(&map, 0x11F), Some(1));
         assert_eq!((at(&map, 0x120), at(&map, 0x140)), (Some(2), None));
         map.add_none(0x140);

@@ -336,7 +336,11 @@ fn is_pending(os_thread: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    use std::sync::mpsc;
+
     use super::super::signal::HEADER;
+    use super::super::timer::OnItsWay;
     use super::*;
 
     const NEVER: Duration = Duration::from_secs(1 << 34);
@@ -388,6 +392,29 @@ mod tests {
         threads.delivered(batch);
         assert_eq!(threads.waiting, feed::WAITING - HEADER);
         threads.close();
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no such timers")]
+    fn the_end_waits_for_signals_that_are_on_their_way() {
+        let (tell, told) = mpsc::channel();
+        let is_taken = Arc::new(AtomicBool::new(false));
+        let waiting = thread::spawn({
+            let is_taken = Arc::clone(&is_taken);
+            move || {
+                let signal = OnItsWay::new();
+                tell.send(timer::this_thread()).unwrap();
+                thread::sleep(Duration::from_millis(20));
+                is_taken.store(true, SeqCst);
+                drop(signal);
+            }
+        });
+        let mut threads = threads(97);
+        threads.begin(ThreadId::from_runtime(1), told.recv().unwrap());
+        threads.close();
+        // The end has not waited in vain.
+        assert!(is_taken.load(SeqCst));
+        waiting.join().unwrap();
     }
 
     #[test]

@@ -154,3 +154,35 @@ pub(super) fn ticks() -> u64 {
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     (time.tv_sec as u64).wrapping_mul(1_000_000_000) + time.tv_nsec as u64
 }
+
+/// A signal of the sampler that is on its way to this thread, which has blocked it, until the value is dropped.
+#[cfg(test)]
+pub(super) struct OnItsWay(libc::sigset_t);
+
+#[cfg(test)]
+impl OnItsWay {
+    pub(super) fn new() -> Self {
+        // SAFETY: all zeros are a valid set.
+        let mut set = unsafe { mem::zeroed() };
+        // SAFETY: the calls read and write the set, and change this thread alone, which has the signal blocked when it is sent.
+        unsafe {
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, SIGNAL);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut());
+            libc::pthread_kill(libc::pthread_self(), SIGNAL);
+        }
+        Self(set)
+    }
+}
+
+#[cfg(test)]
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        let now = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the call reads the set and the time, and takes the signal.
+        unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const now) };
+    }
+}

@@ -178,10 +178,10 @@ impl Walker<'_> {
             let code = match &place {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
-                    is_replaced = replaced == Some(code.function) && !code.is_replacement();
-                    replaced = code.is_replacement().then_some(code.function);
+                    is_replaced = replaced.is_some() && replaced == code.function && !code.is_replacement();
+                    replaced = code.function.filter(|_| code.is_replacement());
                     (has_managed, is_below) = (true, false);
-                    (!is_replaced).then_some(CpuCode::Managed(code.function))
+                    (!is_replaced).then(|| owner(code))
                 }
                 Place::Native(library, _) => {
                     is_below = has_managed;
@@ -244,7 +244,7 @@ impl Walker<'_> {
                 return ip == 0 && is_below;
             }
             let code = match self.place(ip, false, false) {
-                Place::Managed(code) => CpuCode::Managed(code.function),
+                Place::Managed(code) => owner(&code),
                 Place::Native(library, _) => CpuCode::Native(library),
                 Place::Stub => CpuCode::Stub,
                 Place::Nothing => return false,
@@ -459,6 +459,10 @@ impl Walker<'_> {
         let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before).is_some();
         is_code && code::follows_call(ip)
     }
+}
+
+fn owner(code: &Code) -> CpuCode {
+    code.function.map_or(CpuCode::Stub, CpuCode::Managed)
 }
 
 /// Whether a handler is about to return to its own method, whose frame pointer is in the register.

@@ -1,6 +1,7 @@
 //! The stacks of the runtime, and those of the sampler.
 
 use std::collections::{HashMap, HashSet};
+use std::env;
 use std::fmt::Write;
 use std::io::{Read, Seek, SeekFrom};
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use clr_profiler::prelude::*;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use clr_profiler::info::SnapshotOptions;
-use clr_profiler::sampling::{CpuCode, CpuSample};
+use clr_profiler::sampling::{CpuCode, CpuFrame, CpuSample};
 use scenario_support::log;
 
 use super::lock;
@@ -83,6 +84,20 @@ fn is_without_thrower(by_runtime: &[Arc<str>], by_sampler: &[Arc<str>], same: us
         return false;
     };
     from > same && by_runtime.ends_with(rest) && by_runtime.get(from - 1) == handler
+}
+
+/// Whether the runtime's library has called the innermost method, as it calls handlers: at their first and last instructions the sampler has
+/// the frames of methods that an exception has left, which are still on the stack, and the runtime has not.
+fn is_called_natively(frames: &[CpuFrame]) -> bool {
+    let [handler, caller, ..] = frames else {
+        return false;
+    };
+    // The runtime of a single-file application is in its executable.
+    let is_runtime = |library: &str| {
+        let program = env::current_exe().unwrap_or_default();
+        library == "libcoreclr.so" || program.ends_with(library)
+    };
+    handler.function().is_some() && matches!(&caller.code, CpuCode::Native(library) if is_runtime(library))
 }
 
 /// The frames near the first difference.
@@ -172,7 +187,8 @@ impl Verdicts {
         }
         if let Some(handler) = same.checked_sub(1).and_then(|last| by_sampler.get(last))
             && found.has_handlers(&self.info, &expected, handler)
-            && is_without_thrower(&by_runtime, &by_sampler, same)
+            && (is_without_thrower(&by_runtime, &by_sampler, same)
+                || (is_called_natively(&sample.frames) && is_part(&by_runtime, &by_sampler)))
         {
             found.handlers += 1;
             return;
