@@ -27,7 +27,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    fn new(function: impl Into<Option<FunctionId>>, range: CodeRange) -> Self {
+    pub(super) fn new(function: impl Into<Option<FunctionId>>, range: CodeRange) -> Self {
         Self {
             function: function.into(),
             start: range.start,
@@ -87,6 +87,16 @@ impl Code {
         return prologue::x64::locate(self.prologue(), offset, here, self.size);
         #[cfg(target_arch = "aarch64")]
         return prologue::arm64::locate(self.prologue(), offset, here);
+    }
+
+    /// Whether the method, at this instruction, has given up its frame. `is_below`: the frame pointer is below the stack pointer.
+    pub(super) fn has_left(&self, ip: usize, is_below: bool) -> bool {
+        let offset = ip.saturating_sub(self.start);
+        match self.locate(ip, false) {
+            Return::AtStack(depth) => depth == 0 || is_below,
+            Return::AboveStack(_) => self.prologue().has_frame(offset),
+            _ => false,
+        }
     }
 
     /// Whether the instruction at this address is in a handler that the method itself has called, at the call before this
@@ -230,21 +240,27 @@ pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Re
     Ok(codes)
 }
 
-/// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime
-/// crashes when it is asked for any other address of a precompiled image. `images` are the addresses at which its file can begin.
-pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize]) -> Vec<Code> {
-    let found = match info.function_from_ip3(address) {
+/// Who tells what code is at an address.
+pub(super) trait Executed {
+    /// The code at an address that is part of executed code: an instruction pointer, or an address after a call. The runtime
+    /// crashes when it is asked for any other address of a precompiled image. `images` are the addresses at which its file can begin.
+    fn code_at(&self, address: usize, images: &[usize]) -> Vec<Code>;
+}
+
+impl Executed for ProfilerInfo {
+fn code_at(&self, address: usize, images: &[usize]) -> Vec<Code> {
+    let found = match self.function_from_ip3(address) {
         Ok(found) => Some(found),
         // Refused after an unload, for functions without metadata that were not seen before, such as stubs.
         Err(error) if error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => None,
         Err(_) => return Vec::new(),
     };
     let mut all = found
-        .and_then(|(function, rejit)| of_method(info, function, rejit).ok())
+        .and_then(|(function, rejit)| of_method(self, function, rejit).ok())
         .unwrap_or_default();
     if all.is_empty() {
         all = found
-            .and_then(|(function, _)| of_dynamic_method(info, function).ok())
+            .and_then(|(function, _)| of_dynamic_method(self, function).ok())
             .unwrap_or_default();
     }
     // It can name a method whose code does not contain the address.
@@ -259,7 +275,7 @@ pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize])
     if let Some(range) = images
         .iter()
         .copied()
-        .chain(found.and_then(|(function, _)| image_of(info, function)))
+        .chain(found.and_then(|(function, _)| image_of(self, function)))
         .find_map(|base| precompiled::function_at(base, address))
     {
         return vec![Code::new(found.map(|(function, _)| function), range)];
@@ -267,6 +283,7 @@ pub(super) fn at_executed(info: &ProfilerInfo, address: usize, images: &[usize])
     #[cfg(not(target_arch = "x86_64"))]
     let _ = images;
     Vec::new()
+}
 }
 
 /// The address of the image with a method that has metadata.

@@ -339,6 +339,18 @@ fn map() -> Option<*mut u64> {
     (ring != libc::MAP_FAILED).then_some(ring.cast())
 }
 
+/// The address of a copy of this code that can be executed.
+#[cfg(test)]
+pub(super) fn executable(code: &[u8]) -> usize {
+    let pages = map().unwrap().cast::<u8>();
+    // SAFETY: the pages are new, and have more bytes than the code.
+    unsafe {
+        ptr::copy_nonoverlapping(code.as_ptr(), pages, code.len());
+        libc::mprotect(pages.cast(), RING * size_of::<u64>(), libc::PROT_READ | libc::PROT_EXEC);
+    }
+    pages.expose_provenance()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;

@@ -112,7 +112,7 @@ fn is_right(answer: Return, step: Step) -> bool {
         Return::AboveStack(depth) => depth == step.depth,
         Return::AboveFrame => step.frame == Some(8),
         Return::AboveFramePart(distance) => step.frame == Some(8 + distance),
-        Return::AtStack => step.depth == 8,
+        Return::AtStack(depth) => step.depth == depth + 8,
         Return::Link => false,
     }
 }

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use super::code::{self, Code, CodeMap};
+use super::code::{self, Code, CodeMap, Executed};
 use super::maps::{Mapping, Maps};
 use super::native::{Natives, Rule};
 use super::prologue::Return;
 use super::signal::{HEADER, Header, INTERRUPTED_FP, INTERRUPTED_IP, INTERRUPTED_SP};
 use super::{CpuCode, CpuFrame};
-use crate::runtime::{ProfilerInfo, lock};
+use crate::runtime::lock;
 
 /// The frame pointer of a thread whose register is not known. It is that of no frame, and no number that code without frame
 /// pointers is likely to have in the register.
@@ -121,7 +121,7 @@ struct Frame {
 
 /// Walks stacks, and learns about code on the way.
 pub(super) struct Walker<'a> {
-    pub(super) info: &'a ProfilerInfo,
+    pub(super) info: &'a dyn Executed,
     pub(super) map: &'a Mutex<CodeMap>,
     pub(super) maps: &'a mut Maps,
     pub(super) natives: &'a mut Natives,
@@ -179,7 +179,8 @@ impl Walker<'_> {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
                     is_replaced = replaced.is_some() && replaced == code.function && !code.is_replacement();
-                    replaced = code.function.filter(|_| code.is_replacement());
+                    let has_frame = code.is_replacement() && !code.has_left(frame.ip, frame.sp > frame.fp);
+                    replaced = code.function.filter(|_| has_frame);
                     (has_managed, is_below) = (true, false);
                     (!is_replaced).then(|| owner(code))
                 }
@@ -275,7 +276,7 @@ impl Walker<'_> {
         let is_known = lock(self.map).is_none(address);
         if !is_known && (is_top || code::follows_call(ip)) {
             let images = self.maps.images(&mapping);
-            let codes = code::at_executed(self.info, address, &images);
+            let codes = self.info.code_at(address, &images);
             let mut map = lock(self.map);
             if codes.is_empty() {
                 map.add_none(address);
@@ -334,11 +335,14 @@ impl Walker<'_> {
                     let fp = frame.fp.checked_add(distance)?;
                     self::by_frame(record, Frame { fp, ..frame })
                 }
-                Return::AtStack => Some(Frame {
-                    ip: at(frame.sp.checked_add(8)?)?,
-                    sp: frame.sp.checked_add(16)?,
-                    fp: at(frame.sp)?,
-                }),
+                Return::AtStack(depth) if depth > 0 && frame.fp >= frame.sp => by_frame(),
+                Return::AtStack(depth) => self::by_frame(
+                    record,
+                    Frame {
+                        fp: frame.sp.checked_add(depth)?,
+                        ..frame
+                    },
+                ),
                 Return::Link if is_top => Some(by_link()),
                 Return::Link => by_frame(),
                 Return::AboveStack(distance) => {
@@ -468,7 +472,7 @@ fn owner(code: &Code) -> CpuCode {
 /// Whether a handler is about to return to its own method, whose frame pointer is in the register.
 fn returns_to_its_method(record: &Record<'_>, frame: Frame, code: &Code, found: Return) -> bool {
     let place = match found {
-        Return::AtStack => frame.sp.checked_add(8),
+        Return::AtStack(depth) => depth.checked_add(8).and_then(|above| frame.sp.checked_add(above)),
         // Handlers of .NET 10 save no frame pointer: they have that of their method, and leave as methods without a frame do.
         Return::AboveStack(distance) => frame.sp.checked_add(distance),
         _ => None,
@@ -517,40 +521,4 @@ fn below_replaced(record: &Record<'_>, frame: Frame, code: &Code) -> Option<Fram
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_found_where_they_were_copied() {
-        let mut words = vec![0, 3, 0x10, 0x1000, 0x1010, 0, 1, 1, 0, 3, 0, 0];
-        words.extend([0x2008, 0x77, 0x78]);
-        words.extend([0x1000, 3, 7, 8, 9]);
-        words.extend([0x1018, 1, 10]);
-        words.extend([0x2000, 1, 11]);
-        words[0] = words.len() as u64;
-        let mut rest = &words[..];
-        let record = Record::take(&mut rest).unwrap();
-        assert!(rest.is_empty());
-        assert_eq!(record.header(Header::Weight), 3);
-        let found = [0x0FF8, 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x2000, 0x2008]
-            .map(|address| record.word(address));
-        let expected = [
-            None,
-            Some(7),
-            Some(8),
-            Some(9),
-            Some(10),
-            None,
-            Some(11),
-            None,
-        ];
-        assert_eq!(found, expected);
-        assert!(record.continues() && Record::take(&mut rest).is_none());
-        assert_eq!((record.beyond(0x2008), record.beyond(0x2010)), (&[0x77, 0x78][..], &[][..]));
-        // Words that the handler did not write are no record.
-        for length in 1..words.len() {
-            words[0] = length as u64;
-            let _ = Record::take(&mut &words[..]);
-        }
-    }
-}
+mod tests;

@@ -188,7 +188,7 @@ impl Verdicts {
         if let Some(handler) = same.checked_sub(1).and_then(|last| by_sampler.get(last))
             && found.has_handlers(&self.info, &expected, handler)
             && (is_without_thrower(&by_runtime, &by_sampler, same)
-                || (is_called_natively(&sample.frames) && is_part(&by_runtime, &by_sampler)))
+                || (is_called_natively(sample.frames) && is_part(&by_runtime, &by_sampler)))
         {
             found.handlers += 1;
             return;

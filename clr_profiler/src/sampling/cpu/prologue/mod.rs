@@ -11,9 +11,10 @@ pub(super) enum Return {
     /// This many bytes above the stack pointer. The frame pointer is the caller's, or saved next to the return address.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone has it"))]
     AboveStack(usize),
-    /// Next to the saved frame pointer, at the stack pointer.
+    /// Next to the saved frame pointer, this many bytes above the stack pointer. While the method's frame pointer is not below the stack
+    /// pointer, as in a handler, it is at the frame pointer instead.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "x86-64 alone has it"))]
-    AtStack,
+    AtStack(usize),
     /// Next to the saved frame pointer, at the frame pointer.
     AboveFrame,
     /// The same, at this many bytes above the register: the start of a handler takes its method's frame pointer from a place in
@@ -63,7 +64,7 @@ impl Prologue {
         self.saves_frame && distance >= 8
     }
 
-    fn has_frame(&self, offset: usize) -> bool {
+    pub(super) fn has_frame(&self, offset: usize) -> bool {
         self.frame.is_some_and(|end| end <= offset)
     }
 }

@@ -131,7 +131,8 @@ pub(in super::super) fn locate(
     }
     // Every instruction of a prologue precedes every one of an epilogue.
     let is_after = has_frame || prologue.depths.last().is_none_or(|(end, _)| *end <= offset);
-    if is_after && let Some(found) = epilogue(has_frame, offset, here, size) {
+    let is_replacement = prologue.is_replacement;
+    if is_after && let Some(found) = epilogue((has_frame, is_replacement), offset, here, size) {
         return found;
     }
     match has_frame {
@@ -168,7 +169,7 @@ pub(in super::super) fn called(instruction: [u8; 5]) -> Option<i32> {
 
 /// The place of the return address, if these bytes are the rest of an epilogue.
 fn epilogue(
-    has_frame: bool,
+    (has_frame, is_replacement): (bool, bool),
     offset: usize,
     here: &[u8],
     size: usize,
@@ -181,7 +182,7 @@ fn epilogue(
             [0x48, 0x8D, 0x65, _, ..] if has_frame => return Some(Return::AboveFrame),
             [0x48, 0x8D, 0xA5, ..] if has_frame => return Some(Return::AboveFrame),
             // That of a replacement is above the frame that it began with.
-            [0x5D, ..] if has_frame && at == 0 => return Some(Return::AtStack),
+            [0x5D, ..] if has_frame && (at == 0 || is_replacement) => return Some(Return::AtStack(depth)),
             [0x5D, ..] if has_frame => return Some(Return::AboveFrame),
             [0x58..=0x5B | 0x5D..=0x5F, ..] => {
                 depth += 8;
@@ -284,7 +285,7 @@ mod tests {
             &[0xC3],                         // ret
         ]);
         let expected = [
-            Stack(0), Stack(8), Frame, Frame, Frame, Frame, Return::AtStack, Stack(0),
+            Stack(0), Stack(8), Frame, Frame, Frame, Frame, Return::AtStack(0), Stack(0),
         ];
         assert_eq!(places, expected);
     }
@@ -307,7 +308,7 @@ mod tests {
         ]);
         let expected = [
             Stack(0), Stack(8), Stack(16), Stack(24), Stack(280), Stack(280),
-            Frame, Frame, Frame, Frame, Return::AtStack, Stack(0),
+            Frame, Frame, Frame, Frame, Return::AtStack(0), Stack(0),
         ];
         assert_eq!(places, expected);
     }
@@ -351,8 +352,8 @@ mod tests {
         ];
         let part = Return::AboveFramePart(128);
         let expected = [
-            Stack(0), Stack(8), Stack(24), Return::AtStack, Stack(0),
-            Frame, Frame, Frame, part, part, Frame, Frame, Return::AtStack, Stack(0),
+            Stack(0), Stack(8), Stack(24), Return::AtStack(0), Stack(0),
+            Frame, Frame, Frame, part, part, Frame, Frame, Return::AtStack(0), Stack(0),
         ];
         assert_eq!(places(&code), expected);
         // mov [rsp + 80], rbp; mov [rsp + 256], rbp
@@ -373,13 +374,13 @@ mod tests {
             &[0x5D],
             &[0xE9, 0x00, 0x10, 0, 0], // jmp far away
         ]);
-        assert_eq!(leaves, [Stack(0), Stack(8), Return::AtStack, Stack(0)]);
+        assert_eq!(leaves, [Stack(0), Stack(8), Return::AtStack(0), Stack(0)]);
         let by_register = places(&[&[0x48, 0x83, 0xEC, 8], &[0x48, 0x83, 0xC4, 8], &[0x48, 0xFF, 0xE0]]);
         assert_eq!(by_register, [Stack(0), Stack(8), Stack(0)]);
         // jmp [r11]; jmp [rip + n]
         for jump in [&[0x49, 0xFF, 0x23][..], &[0xFF, 0x25, 0, 0x10, 0, 0]] {
             let by_cell = places(&[&[0x55], &[0x48, 0x8B, 0xEC], &[0x5D], jump]);
-            assert_eq!(by_cell, [Stack(0), Stack(8), Return::AtStack, Stack(0)]);
+            assert_eq!(by_cell, [Stack(0), Stack(8), Return::AtStack(0), Stack(0)]);
         }
         let by_cell = places(&[&[0x50], &[0x48, 0x83, 0xC4, 8], &[0xFF, 0x25, 0, 0x10, 0, 0]]);
         assert_eq!(by_cell, [Stack(0), Stack(8), Stack(0)]);
@@ -452,9 +453,11 @@ mod tests {
         assert_eq!(locate(&prologue, 5, &code[5..], 64), Stack(8));
         assert_eq!(locate(&prologue, 22, &code[22..], 64), Stack(24));
         assert_eq!(locate(&prologue, 27, &code[27..], 64), Frame);
-        assert_eq!(locate(&prologue, 28, &code[28..], 64), Frame);
-        assert_eq!(locate(&prologue, 35, &code[35..], 64), Return::AtStack);
+        assert_eq!(locate(&prologue, 28, &code[28..], 64), Return::AtStack(144));
+        assert_eq!(locate(&prologue, 35, &code[35..], 64), Return::AtStack(0));
         assert_eq!(locate(&prologue, 36, &code[36..], 64), Stack(0));
+        // pop rbx; pop r13: the stack pointer is above the frame pointer.
+        assert_eq!(locate(&prologue, 35, &[0x5B, 0x41, 0x5D, 0x5D, 0xC3], 64), Return::AtStack(16));
         // The code that it replaced has its return address above its whole frame.
         let replaced = super::prologue(&[0x55, 0x48, 0x83, 0xEC, 0x60, 0x48, 0x8D, 0x6C, 0x24, 0x60]);
         assert_eq!((replaced.whole_depth(), replaced.saves_frame(0x68)), (0x68, true));
