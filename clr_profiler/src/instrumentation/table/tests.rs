@@ -56,10 +56,10 @@ fn a_removal_is_for_good_and_seen_at_the_next_compilation() {
     assert_eq!(table.begin_removal(), Removed::default());
     // Compiled meanwhile: perhaps with the new IL.
     assert_eq!(table.begin(key(1)), None);
-    assert!(!table.may_be_inlined(key(1)) && table.rejects_code(key(7)));
+    assert!(!table.may_be_inlined(key(1), u64::MAX) && table.rejects_code(key(7)));
     table.keep(key(2), "it is another's".to_owned());
     table.end_removal();
-    assert!(table.may_be_inlined(key(1)) && !table.may_be_inlined(key(2)));
+    assert!(table.may_be_inlined(key(1), u64::MAX) && !table.may_be_inlined(key(2), u64::MAX));
     assert!(!table.rejects_code(key(7)) && !table.rejects_code(key(1)));
     let states = |table: &Table| -> Vec<_> {
         let outcomes = table.outcomes(|_, _| true);
@@ -80,9 +80,9 @@ fn a_method_whose_rules_leave_it_alone_again_may_be_inlined() {
     finished(&mut table, key(1));
     assert_eq!(table.begin_again(key(1)).as_deref(), Some(&[1][..]));
     table.end_again(key(1), true);
-    assert!(!table.may_be_inlined(key(1)));
+    assert!(!table.may_be_inlined(key(1), u64::MAX));
     table.end_again(key(1), false);
-    assert!(table.may_be_inlined(key(1)) && !table.may_be_inlined(key(2)));
+    assert!(table.may_be_inlined(key(1), u64::MAX) && !table.may_be_inlined(key(2), u64::MAX));
     table.begin_removal();
     assert!(table.begin_again(key(1)).is_none());
 }
