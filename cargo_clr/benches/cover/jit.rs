@@ -1,5 +1,6 @@
 //! The time that the JIT takes, by the runtime's own clock.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 
@@ -7,6 +8,9 @@ use clr_profiler_test::Compiled;
 use clr_profiler_tests::Folder;
 
 use crate::compiled::compile;
+
+/// The assemblies that the runtime calls before the program.
+const HOOKS: &str = "DOTNET_STARTUP_HOOKS";
 
 /// Has programs write it at their end, if the variable `JIT` is set: that takes time itself.
 pub(super) struct JitClock {
@@ -32,7 +36,15 @@ impl JitClock {
     /// Has the program of a command write the work of its JIT into a file of this folder.
     pub(super) fn attach(&self, command: &mut Command, folder: &Folder) {
         if let Some(hook) = &self.hook {
-            command.env("DOTNET_STARTUP_HOOKS", hook.path());
+            // A runtime that is in an application starts another program by a hook, too, which never returns.
+            let known = command.get_envs().find(|(name, _)| *name == HOOKS);
+            let known = known.and_then(|(_, value)| value.map(OsStr::to_owned));
+            let mut hooks = hook.path().as_os_str().to_owned();
+            for other in known {
+                hooks.push(":");
+                hooks.push(other);
+            }
+            command.env(HOOKS, hooks);
             command.env("COVER_JIT_TIMES", folder.path("jit"));
         }
     }

@@ -1,6 +1,6 @@
 //! Programs of other people that have PDBs: a generator of C# code, and a single-file application.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -152,4 +152,85 @@ fn a_single_file_application_is_covered_by_the_pdbs_next_to_it() {
     let (merges, has_lines) = lines("MergeCommand.cs");
     assert!(found > 20, "{found}");
     assert!(merges == 0 && has_lines, "{merges}");
+}
+
+/// A name as the JIT and the report have it, without generic parameters, arguments and the numbers of them.
+fn plain_name(class: &str, method: &str) -> String {
+    let (mut name, mut depth) = (String::new(), 0);
+    for one in format!("{class}.{method}").replace('+', ".").chars() {
+        match one {
+            '[' | '<' => depth += 1,
+            ']' | '>' => depth -= 1,
+            _ if depth == 0 => name.push(one),
+            _ => {}
+        }
+    }
+    let mut parts = name.split('`');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        name + part.trim_start_matches(|one: char| one.is_ascii_digit())
+    })
+}
+
+/// A server's command line of others: those of its methods are covered that the JIT says it has compiled, and its output is the same.
+#[test]
+fn the_methods_that_the_jit_has_compiled_are_covered() {
+    let is_able = |runtime: &Runtime| runtime.major == 9 && runtime.application().is_some();
+    let Some(runtime) = runtimes_where(is_able).into_iter().next() else {
+        return;
+    };
+    let folder = Folder::new();
+    let (json, compiled) = (folder.path("cover.json"), folder.path("compiled"));
+    let application = runtime.application().unwrap();
+    let run = |mut command: Command| {
+        command.args(["tools", "list"]).env("HOME", folder.path(""));
+        command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+        command.env("AZURE_MCP_COLLECT_TELEMETRY", "false");
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (duration, rest): (Vec<&str>, Vec<&str>) = text
+            .lines()
+            .partition(|line| line.contains("\"duration\": "));
+        assert_eq!(duration.len(), 1);
+        rest.join("\n")
+    };
+    let plain = run(Command::new(application));
+    let methods = "Azure.Mcp*!**; azmcp!**";
+    let mut command = clr(&["cover", "--methods", methods, "-o", json.to_str().unwrap()]);
+    command.arg("--").arg(application);
+    command.env("DOTNET_JitDisasmSummary", "1");
+    command.env("DOTNET_JitStdOutFile", &compiled);
+    assert_eq!(run(command), plain);
+
+    let report: Value = serde_json::from_str(&text(&folder, "cover.json")).unwrap();
+    let (mut all, mut hit) = (BTreeSet::new(), BTreeSet::new());
+    for method in report["without_lines"].as_array().unwrap() {
+        let part = |name: &str| method[name].as_str().unwrap();
+        let name = plain_name(part("class"), part("name"));
+        let blocks = method["blocks"].as_array().unwrap();
+        if blocks.iter().any(|hits| hits.as_u64() > Some(0)) {
+            hit.insert(name.clone());
+        }
+        all.insert(name);
+    }
+    let compiled = text(&folder, "compiled");
+    let names = compiled.lines().filter_map(|line| {
+        let (_, method) = line.split_once(": JIT compiled ")?;
+        // The name of an explicit implementation has colons, too.
+        let (class, method) = method.split_once(':')?;
+        Some(plain_name(class, method.split('(').next()?))
+    });
+    let compiled: BTreeSet<String> = names.filter(|name| all.contains(name)).collect();
+    assert!(
+        hit.len() > 500 && all.len() > 10 * hit.len(),
+        "{} {}",
+        hit.len(),
+        all.len()
+    );
+    let without: Vec<_> = hit.difference(&compiled).collect();
+    assert!(without.is_empty(), "{without:?}");
+    // The process may end between the compilation of a method and its call.
+    let missing: Vec<_> = compiled.difference(&hit).collect();
+    assert!(missing.len() < 3, "{missing:?}");
 }
