@@ -10,11 +10,9 @@ use super::trace::{EXAMPLE, Trace};
 const STEP: &str = "Traced.Often.Step(int)";
 const ROUND: &str = "Traced.Often.Round()";
 
-/// The rounds, and the calls in each.
-const ROUNDS: u64 = 5_000;
+/// The rounds of a program that still runs when its code is replaced, whose calls are fast then, and the calls in each.
+const ROUNDS: u64 = 20_000;
 const STEPS: u64 = 20_000;
-/// The rounds of a program that still runs when its code is replaced, whose calls are fast then.
-const LONG: u64 = 20_000;
 /// The rounds of a program whose calls all have spans.
 const FEW: u64 = 25;
 
@@ -41,13 +39,8 @@ fn row<'a>(trace: &'a Trace, name: &str) -> &'a Value {
 }
 
 /// A method that is called too often loses its spans, and then its count: its last code has the original IL.
-fn gets_its_code_back(
-    runtime: &Runtime,
-    options: &[&str],
-    rounds: u64,
-    variables: &[(&str, &str)],
-) -> Trace {
-    let trace = often(runtime, options, rounds, variables);
+fn gets_its_code_back(runtime: &Runtime, options: &[&str], variables: &[(&str, &str)]) -> Trace {
+    let trace = often(runtime, options, ROUNDS, variables);
     let step = row(&trace, STEP);
     println!("on {}: {step}", runtime.name);
     assert!(trace.reason("counted", STEP).is_some(), "{}", trace.other);
@@ -56,14 +49,14 @@ fn gets_its_code_back(
     assert_eq!(times, 1, "it loses its spans once");
     let is_given_up = trace.reason("counted_until", STEP).is_some();
     let counted = step["calls"].as_u64().unwrap();
-    assert!(is_given_up && counted < STEPS * rounds / 2, "{step}");
+    assert!(is_given_up && counted < STEPS * ROUNDS / 2, "{step}");
     trace
 }
 
 #[test]
 fn methods_that_are_called_too_often_get_their_code_back() {
     for runtime in runtimes() {
-        let trace = gets_its_code_back(runtime, &[], ROUNDS, &[]);
+        let trace = gets_its_code_back(runtime, &[], &[]);
         let round = row(&trace, ROUND);
         assert_eq!(round["calls"], ROUNDS, "{round}");
         let small = trace.other["small"]["names"].as_array().unwrap();
@@ -79,7 +72,7 @@ fn methods_that_are_compiled_once_get_their_code_back() {
     // Others may have to wait for their spans, for ever in this case.
     let options = ["--methods", "Traced!Traced.Often.Step"];
     for runtime in runtimes() {
-        gets_its_code_back(runtime, &options, LONG, &WITHOUT_TIERS);
+        gets_its_code_back(runtime, &options, &WITHOUT_TIERS);
     }
 }
 
