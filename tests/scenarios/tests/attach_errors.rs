@@ -63,7 +63,7 @@ impl Sleeper {
             .env("SCENARIO_RUNTIME", name)
             .stdout(Stdio::null());
         let sleeper = Self::running(name, &mut test);
-        while !sleeper.socket().exists() {
+        while !is_listened_to(&sleeper.socket()) {
             thread::yield_now();
         }
         sleeper
@@ -96,6 +96,15 @@ impl Drop for Sleeper {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether connections to a socket are accepted: its file is there before that.
+fn is_listened_to(socket: &Path) -> bool {
+    const ACCEPTS: &str = "00010000";
+    let all = fs::read_to_string("/proc/net/unix").unwrap();
+    let socket = socket.to_str().unwrap();
+    let mut of_socket = all.lines().filter(|line| line.ends_with(socket));
+    of_socket.any(|line| line.split_whitespace().nth(3) == Some(ACCEPTS))
 }
 
 /// The name of a test of this file among those of its program.
