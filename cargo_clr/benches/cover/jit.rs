@@ -40,7 +40,7 @@ impl JitClock {
             let known = command.get_envs().find(|(name, _)| *name == HOOKS);
             let known = known.and_then(|(_, value)| value.map(OsStr::to_owned));
             let mut hooks = hook.path().as_os_str().to_owned();
-            for other in known {
+            if let Some(other) = known {
                 hooks.push(":");
                 hooks.push(other);
             }
