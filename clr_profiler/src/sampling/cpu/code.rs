@@ -9,7 +9,9 @@ use super::prologue::{self, EPILOGUE, PROLOGUE, Prologue, Return};
 use crate::error::{Hresult, Result};
 use crate::ids::{FunctionId, RejitId};
 use crate::image::read_memory;
-use crate::info::{CodeRange, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
+#[cfg(target_arch = "x86_64")]
+use crate::info::CorProfilerInfo;
+use crate::info::{CodeRange, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
 use crate::runtime::ProfilerInfo;
 
 /// The limit for bodies, some 50 MB.
@@ -248,42 +250,42 @@ pub(super) trait Executed {
 }
 
 impl Executed for ProfilerInfo {
-fn code_at(&self, address: usize, images: &[usize]) -> Vec<Code> {
-    let found = match self.function_from_ip3(address) {
-        Ok(found) => Some(found),
-        // Refused after an unload, for functions without metadata that were not seen before, such as stubs.
-        Err(error) if error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => None,
-        Err(_) => return Vec::new(),
-    };
-    let mut all = found
-        .and_then(|(function, rejit)| of_method(self, function, rejit).ok())
-        .unwrap_or_default();
-    if all.is_empty() {
-        all = found
-            .and_then(|(function, _)| of_dynamic_method(self, function).ok())
+    fn code_at(&self, address: usize, images: &[usize]) -> Vec<Code> {
+        let found = match self.function_from_ip3(address) {
+            Ok(found) => Some(found),
+            // Refused after an unload, for functions without metadata that were not seen before, such as stubs.
+            Err(error) if error.is(Hresult::CORPROF_E_DATAINCOMPLETE) => None,
+            Err(_) => return Vec::new(),
+        };
+        let mut all = found
+            .and_then(|(function, rejit)| of_method(self, function, rejit).ok())
             .unwrap_or_default();
+        if all.is_empty() {
+            all = found
+                .and_then(|(function, _)| of_dynamic_method(self, function).ok())
+                .unwrap_or_default();
+        }
+        // It can name a method whose code does not contain the address.
+        let is_right = all
+            .iter()
+            .any(|code| address >= code.start && address - code.start < code.size);
+        if is_right {
+            return all;
+        }
+        // The runtime does not tell where the precompiled stub of a P/Invoke is. Single-file applications have copies of images.
+        #[cfg(target_arch = "x86_64")]
+        if let Some(range) = images
+            .iter()
+            .copied()
+            .chain(found.and_then(|(function, _)| image_of(self, function)))
+            .find_map(|base| precompiled::function_at(base, address))
+        {
+            return vec![Code::new(found.map(|(function, _)| function), range)];
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = images;
+        Vec::new()
     }
-    // It can name a method whose code does not contain the address.
-    let is_right = all
-        .iter()
-        .any(|code| address >= code.start && address - code.start < code.size);
-    if is_right {
-        return all;
-    }
-    // The runtime does not tell where the precompiled stub of a P/Invoke is. Single-file applications have copies of images.
-    #[cfg(target_arch = "x86_64")]
-    if let Some(range) = images
-        .iter()
-        .copied()
-        .chain(found.and_then(|(function, _)| image_of(self, function)))
-        .find_map(|base| precompiled::function_at(base, address))
-    {
-        return vec![Code::new(found.map(|(function, _)| function), range)];
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = images;
-    Vec::new()
-}
 }
 
 /// The address of the image with a method that has metadata.

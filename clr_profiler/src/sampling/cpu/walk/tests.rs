@@ -1,11 +1,16 @@
 //! Walks of stacks that are made up, in code that is there.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "the code that is walked is for x86-64")
+)]
+
 use std::cell::RefCell;
 
-use crate::ids::FunctionId;
-use crate::info::CodeRange;
 use super::super::slot::executable;
 use super::*;
+use crate::ids::FunctionId;
+use crate::info::CodeRange;
 
 /// The addresses about which a runtime was asked that knows no code.
 #[derive(Default)]
@@ -117,7 +122,6 @@ fn return_addresses_of_the_kernel_complete_a_stack_that_was_copied_in_part() {
     assert_eq!(ends(&|start| vec![FP + 8, start + BODY, native(), 0]), (1, false, true));
     assert_eq!(ends(&|start| vec![FP, start + BODY, native()]), (3, true, true));
 }
-
 
 #[test]
 fn words_are_found_where_they_were_copied() {
