@@ -157,6 +157,36 @@ fn trace() {
     }
 }
 
+/// An attached tracer has given the method its IL by ReJIT, so that it has to ask for the original IL itself.
+#[test]
+fn a_traced_method_that_is_called_too_often_gets_its_code_back() {
+    /// The calls of the method in a run of the program.
+    const CALLS: u64 = 100_000;
+    for runtime in runtimes() {
+        println!("on {}", runtime.name);
+        let folder = Folder::new();
+        let words = ["trace", "--methods", "Hot.Program.Own"];
+        // Its code is replaced some 4 seconds after the attach.
+        let (told, code, results) = watched(runtime, &words, "14", &folder.path("trace.json"));
+        assert_eq!(code, Some(0), "{told}");
+        assert!(
+            results.iter().all(|result| result == "93100300"),
+            "{results:?}"
+        );
+        let json: serde_json::Value = serde_json::from_str(&text(&folder, "trace.json")).unwrap();
+        let other = &json["otherData"];
+        let row = &other["methods"][0];
+        assert_eq!(row["name"], "Hot.Program.Own()", "{other}");
+        assert_eq!(
+            other["counted_until"][0]["name"], "Hot.Program.Own()",
+            "{other}"
+        );
+        let (counted, all) = (row["calls"].as_u64().unwrap(), CALLS * results.len() as u64);
+        println!("{counted} of {all} calls");
+        assert!(counted > CALLS && counted < all / 2, "{counted} of {all}");
+    }
+}
+
 #[test]
 fn patch() {
     for runtime in runtimes() {
