@@ -22,6 +22,9 @@ mod loaded;
 mod measure;
 #[cfg(target_os = "linux")]
 mod server;
+#[cfg(target_os = "linux")]
+#[path = "../usage/mod.rs"]
+mod usage;
 
 use std::process::ExitCode;
 

@@ -19,6 +19,7 @@ pub(crate) struct Usage {
 
 impl Usage {
     /// Runs a program without input and output, which has to end with this code.
+    #[allow(dead_code, reason = "not all benchmarks start programs here")]
     pub(crate) fn of(command: &mut Command, code: i32) -> Result<Self, Box<dyn Error>> {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn()?;
@@ -34,6 +35,22 @@ impl Usage {
         if status != code << 8 {
             return Err(format!("{command:?} ended with the status {status:#x}").into());
         }
+        Self::read(&usage)
+    }
+
+    /// That of all children that were waited for.
+    #[allow(dead_code, reason = "most benchmarks run one program at a time")]
+    pub(crate) fn of_ended() -> Result<Self, Box<dyn Error>> {
+        // SAFETY: as in `of`.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a local.
+        match unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) } {
+            0 => Self::read(&usage),
+            _ => Err(io::Error::last_os_error().into()),
+        }
+    }
+
+    fn read(usage: &libc::rusage) -> Result<Self, Box<dyn Error>> {
         let time = |time: libc::timeval| {
             Duration::new(time.tv_sec.unsigned_abs(), 0)
                 + Duration::from_micros(time.tv_usec.unsigned_abs())
