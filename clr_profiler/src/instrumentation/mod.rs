@@ -7,6 +7,7 @@
 
 mod answers;
 mod component;
+mod into_patterns;
 mod outcome;
 mod rules;
 mod search;
@@ -29,9 +30,10 @@ use clr_profiler_il::symbol::MethodSymbol;
 use clr_profiler_il::token::MethodDef;
 use clr_profiler_il::wrap::Wrap;
 
+pub use into_patterns::IntoPatterns;
+pub(crate) use into_patterns::parsed_patterns;
 pub use outcome::{MethodOutcome, MethodState, Outcomes, PatchWay, PatternMatches};
-pub use rules::IntoPatterns;
-pub(crate) use rules::{Group, parsed_patterns};
+pub(crate) use rules::Group;
 pub use selected::SelectedMethod;
 
 use rules::{Change, Description};
@@ -178,15 +180,18 @@ impl Instrumentation {
         self
     }
 
-    /// Adds a rule as [`edit`](Self::edit) does, whose code does not call the [helper](Self::helper): for methods of modules that cannot
-    /// load it, such as the core library, in the same component.
-    pub fn edit_without_helper(
+    /// Adds a rule as [`edit`](Self::edit) does, whose code needs no new token, as by [`without_new_tokens`](Self::without_new_tokens)
+    /// for all rules. A module whose methods are selected by such rules alone is not opened for writing.
+    ///
+    /// The code cannot call the [helper](Self::helper), so that this is also for modules that cannot load it, such as the core library, in
+    /// the same component.
+    pub fn edit_without_new_tokens(
         mut self,
         patterns: impl IntoPatterns,
         edit: impl Fn(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()> + Send + Sync + 'static,
     ) -> Self {
         let change = Change::Edit(Arc::new(edit));
-        self.description.add_without_helper(patterns, change);
+        self.description.add_without_new_tokens(patterns, change);
         self
     }
 
@@ -379,7 +384,7 @@ impl Instrumentation {
 
     /// Leaves those selected methods alone for which `is_excepted` returns true, as if no pattern matched them: they may be inlined, and keep their
     /// precompiled code. It runs when a module is loaded, for each selected method.
-    /// Rules [without a helper](Self::edit_without_helper) change their methods nevertheless.
+    /// Rules [without new tokens](Self::edit_without_new_tokens) change their methods nevertheless.
     ///
     /// ```
     /// use clr_profiler::instrumentation::Instrumentation;

@@ -1,8 +1,10 @@
 //! The description: which methods are changed, and how.
 
 use std::any::Any;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
+use super::into_patterns::IntoPatterns;
 use super::outcome::PatchWay;
 use super::table::Timing;
 use super::{MethodOutcome, SelectedMethod};
@@ -53,50 +55,6 @@ pub(super) struct Description {
     pub(super) mistake: Option<String>,
 }
 
-/// Patterns of a rule: a [list](MethodPatterns) in text, or one that was parsed before.
-///
-/// A mistake in a text is the error of [`Setup::attach`](crate::Setup::attach), with its line and column.
-pub trait IntoPatterns: sealed::IntoPatterns {}
-
-impl IntoPatterns for &str {}
-impl IntoPatterns for MethodPatterns {}
-/// The pattern counts of a list that is shared include its other uses.
-impl IntoPatterns for Arc<MethodPatterns> {}
-
-mod sealed {
-    use super::*;
-
-    pub trait IntoPatterns {
-        fn into_patterns(self) -> Result<Arc<MethodPatterns>>;
-    }
-
-    impl IntoPatterns for &str {
-        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
-            let parsed = MethodPatterns::parse(self);
-            let parsed =
-                parsed.map_err(|error| Error::other(format!("the patterns `{self}`: {error}")));
-            parsed.map(Arc::new)
-        }
-    }
-
-    impl IntoPatterns for MethodPatterns {
-        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
-            Ok(Arc::new(self))
-        }
-    }
-
-    impl IntoPatterns for Arc<MethodPatterns> {
-        fn into_patterns(self) -> Result<Arc<MethodPatterns>> {
-            Ok(self)
-        }
-    }
-}
-
-/// The patterns of a text, or its mistake.
-pub(crate) fn parsed_patterns(patterns: impl IntoPatterns) -> Result<Arc<MethodPatterns>> {
-    patterns.into_patterns()
-}
-
 /// Gets each method that was worked at.
 pub(super) type Report = dyn Fn(&MethodOutcome, Option<&Rewritten>) + Send + Sync;
 
@@ -128,8 +86,8 @@ pub(super) struct Rule {
     priority: i32,
     /// Whether it is around the code of a method and does not run it.
     replaces: bool,
-    /// Whether its code may call the helper.
-    calls_helper: bool,
+    /// Whether its code may call the helper, or need another new token.
+    adds_tokens: bool,
     /// Whether its methods may be left alone until they are compiled again.
     may_wait: bool,
     /// If it is a patch: how methods reach it.
@@ -218,20 +176,20 @@ impl Description {
             change,
             priority,
             replaces,
-            calls_helper: true,
+            adds_tokens: true,
             may_wait: false,
             way,
         });
     }
 
-    /// Adds a rule whose code calls no helper.
-    pub(super) fn add_without_helper(&mut self, patterns: impl IntoPatterns, change: Change) {
+    /// Adds a rule whose code needs no new token, and so calls no helper.
+    pub(super) fn add_without_new_tokens(&mut self, patterns: impl IntoPatterns, change: Change) {
         self.insert(patterns.into_patterns(), |patterns| Rule {
             patterns,
             change,
             priority: 0,
             replaces: false,
-            calls_helper: false,
+            adds_tokens: false,
             may_wait: false,
             way: None,
         });
@@ -272,14 +230,19 @@ impl Description {
     /// Whether the code of one of these rules may call a helper.
     pub(super) fn calls_helper(&self, rules: &[RuleIndex]) -> bool {
         let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
-        rules.any(|rule| rule.calls_helper)
+        rules.any(|rule| rule.adds_tokens)
+    }
+
+    /// Whether the code of one of these rules may need a new token.
+    pub(super) fn adds_tokens(&self, rules: &[RuleIndex]) -> bool {
+        !self.adds_no_tokens && self.calls_helper(rules)
     }
 
     /// Whether the code of one of these rules refers to a helper, so that the module has to load it. Groups refer to none in the core
     /// library.
     pub(super) fn refers_to_helper(&self, rules: &[RuleIndex], is_core: bool) -> bool {
         let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
-        rules.any(|rule| rule.calls_helper && (!is_core || rule.part().is_none()))
+        rules.any(|rule| rule.adds_tokens && (!is_core || rule.part().is_none()))
     }
 
     /// How a method reaches its patches.
@@ -381,9 +344,10 @@ impl Description {
         Ok(selected)
     }
 
-    /// Whether the same rules change all methods of a type whose names the compiler has made, and the same ones all of its others.
-    pub(super) fn is_of_types(&self) -> bool {
-        self.except.is_none() && self.rules.iter().all(|rule| rule.patterns.are_of_types())
+    /// Whether the same ones of these rules change all methods of a type whose names the compiler has made, and the same ones all of its others.
+    pub(super) fn are_of_types(&self, rules: &[RuleIndex]) -> bool {
+        let mut rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
+        rules.all(|rule| rule.patterns.are_of_types())
     }
 
     /// Counts another method that the same patterns select.
@@ -404,13 +368,23 @@ impl Description {
         is_global: bool,
     ) -> Result<Vec<RuleIndex>> {
         let mut selected = self.select(rules, method, is_framework, is_global)?.rules;
-        if let Some(is_excepted) = &self.except
-            && self.calls_helper(&selected)
-            && is_excepted(&SelectedMethod::new(method))
-        {
-            selected.retain(|rule| !self.calls_helper(&[*rule]));
-        }
+        self.leave_alone(&mut selected, || Ok(method))?;
         Ok(selected)
+    }
+
+    /// Removes those that leave the method alone. It is asked for only where that depends on it.
+    pub(super) fn leave_alone<'a, M: Borrow<MethodDefinition<'a>>>(
+        &self,
+        rules: &mut Vec<RuleIndex>,
+        method: impl FnOnce() -> Result<M>,
+    ) -> Result<()> {
+        if let Some(is_excepted) = &self.except
+            && self.calls_helper(rules)
+            && is_excepted(&SelectedMethod::new(method()?.borrow()))
+        {
+            rules.retain(|rule| !self.calls_helper(&[*rule]));
+        }
+        Ok(())
     }
 
     /// Applies rules to a body.
@@ -420,14 +394,14 @@ impl Description {
         body: &mut MethodBody,
         cx: &mut RewriteContext<'_>,
     ) -> Result<()> {
-        if self.adds_no_tokens {
+        if !self.adds_tokens(rules) {
             cx.refuse_new_tokens();
         }
         let rules = rules.iter().filter_map(|it| self.rules.get(*it as usize));
         // Groups do so themselves where they insert calls.
         if rules
             .clone()
-            .any(|rule| rule.part().is_none() && rule.calls_helper)
+            .any(|rule| rule.part().is_none() && rule.adds_tokens)
         {
             for helper in self.helpers() {
                 cx.refer_to(helper)?;
@@ -584,6 +558,26 @@ mod tests {
             let selects = described(patterns).selects_assembly(assembly);
             assert_eq!(selects, expected, "{patterns} {assembly}");
         }
+    }
+
+    #[test]
+    fn rules_need_new_tokens_unless_all_promise_that_they_do_not() {
+        let mut description = described("**");
+        description.add_without_new_tokens("**", Change::Wrap(Box::default()));
+        let all: [(&[RuleIndex], bool); 4] =
+            [(&[], false), (&[0], true), (&[1], false), (&[0, 1], true)];
+        for (rules, expected) in all {
+            assert_eq!(description.adds_tokens(rules), expected, "{rules:?}");
+            let promised = Description {
+                adds_no_tokens: true,
+                ..description.clone()
+            };
+            assert!(!promised.adds_tokens(rules));
+        }
+    }
+
+    #[test]
+    fn patterns_reach_the_framework_if_they_are_to() {
         let with_framework = Description {
             has_framework: true,
             ..described("**")

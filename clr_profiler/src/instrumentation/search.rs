@@ -74,7 +74,7 @@ pub(super) fn find(
     let assembly: Rc<str> = assembly.into();
     // The type of global methods is not among those that are enumerated.
     let global = TypeDef::from_row(1).into_iter().map(Ok);
-    let is_of_types = description.is_of_types();
+    let is_of_types = description.are_of_types(&reaching);
     let mut found = Vec::new();
     for class in metadata.type_defs().chain(global) {
         let class = class?;
@@ -84,6 +84,19 @@ pub(super) fn find(
         let known = Known {
             assembly: Some(Rc::clone(&assembly)),
             class: Some(path.into()),
+        };
+        let define = |token, props| -> Result<MethodDefinition<'_>> {
+            Ok(MethodDefinition {
+                info,
+                module,
+                metadata: match metadata.of_same_image() {
+                    Some(metadata) => metadata,
+                    None => info.module_metadata(module)?,
+                },
+                token,
+                props,
+                known: known.clone(),
+            })
         };
         // Of methods with other names, and of those whose names the compiler has made.
         let mut selections: [Option<Selection>; 2] = [None, None];
@@ -95,8 +108,11 @@ pub(super) fn find(
             {
                 if has_body {
                     description.count(selection);
-                    if !selection.rules.is_empty() {
-                        found.push((token, selection.rules.clone()));
+                    let mut rules = selection.rules.clone();
+                    let method = || define(token, metadata.method_props(token)?);
+                    description.leave_alone(&mut rules, method)?;
+                    if !rules.is_empty() {
+                        found.push((token, rules));
                     }
                 }
                 continue;
@@ -106,33 +122,17 @@ pub(super) fn find(
             if props.rva == 0 {
                 continue;
             }
-            let method = MethodDefinition {
-                info,
-                module,
-                metadata: match metadata.of_same_image() {
-                    Some(metadata) => metadata,
-                    None => info.module_metadata(module)?,
-                },
-                token,
-                props,
-                known: known.clone(),
-            };
+            let method = define(token, props)?;
             let is_global = class.row() == 1;
-            if is_of_types {
-                let selection = description.select(&reaching, &method, is_framework, is_global)?;
-                if !selection.rules.is_empty() {
-                    found.push((token, selection.rules.clone()));
-                }
-                let is_generated = is_generated(&method.props.name);
-                if let Some(slot) = selections.get_mut(usize::from(is_generated)) {
-                    *slot = Some(selection);
-                }
-                continue;
-            }
-            let rules =
-                description.select_definition(&reaching, &method, is_framework, is_global)?;
+            let selection = description.select(&reaching, &method, is_framework, is_global)?;
+            let mut rules = selection.rules.clone();
+            description.leave_alone(&mut rules, || Ok(&method))?;
             if !rules.is_empty() {
                 found.push((token, rules));
+            }
+            let is_generated = is_generated(&method.props.name);
+            if let Some(slot) = selections.get_mut(usize::from(is_generated)) {
+                *slot = Some(selection);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::outcome::{MethodOutcome, MethodState};
-use super::rules::Description;
+use super::rules::{Description, RuleIndex};
 use super::search;
 use super::table::{MethodKey, Module, Rules, Selected, Table, Timing};
 use crate::error::{Error, Result};
@@ -215,7 +215,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         if let Some((rules, _)) = late {
-            self.prepare(module);
+            self.prepare(module, [&rules]);
             let is_core = assembly == info.core_library();
             let loads_helpers = description.refers_to_helper(&rules, is_core);
             self.load_helpers(module, &assembly, |helper| {
@@ -255,7 +255,7 @@ impl Shared {
             return Ok(Vec::new());
         }
         if !is_loaded && !is_dynamic {
-            self.prepare(module);
+            self.prepare(module, found.iter().map(|(_, rules)| rules));
         }
         let inliners = match is_precompiled && !self.is_attached {
             true => search::inliners(info, module, found.iter().map(|(method, _)| *method)),
@@ -291,9 +291,10 @@ impl Shared {
         Ok(rejits)
     }
 
-    /// Opens a module for writing, unless it gets no new tokens.
-    fn prepare(&self, module: ModuleId) {
-        if !self.description.adds_no_tokens {
+    /// Opens a module for writing, unless it gets no new tokens by the rules of its methods.
+    fn prepare<'a>(&self, module: ModuleId, rules: impl IntoIterator<Item = &'a Vec<RuleIndex>>) {
+        let mut rules = rules.into_iter();
+        if rules.any(|rules| self.description.adds_tokens(rules)) {
             // Whoever writes to it gets the error.
             let _ = info::prepare(&self.info, module);
         }

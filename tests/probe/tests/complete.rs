@@ -48,7 +48,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::wrap_each",
     "Instrumentation::edit",
     "Instrumentation::edit_where_present",
-    "Instrumentation::edit_without_helper",
+    "Instrumentation::edit_without_new_tokens",
     "Instrumentation::choose",
     "Instrumentation::except",
     "Instrumentation::framework",

@@ -206,14 +206,14 @@ impl Tool for MethodTracer {
             (samples.clone(), events.clone()),
             settings,
         )?);
-        setup.attach(NativeMethods::new(&helper, |method| {
-            native::of(method)
+        // .NET Core 3.1 reports version 4.
+        let can_suppress_transitions = info.runtime_information()?.major >= 5;
+        setup.attach(NativeMethods::new(&helper, move |method| {
+            native::of(method, can_suppress_transitions)
                 .or_else(|| http::of(method))
                 .or_else(|| conventions::of(method))
         }))?;
         let instrumentation = setup.attach(instrumentation)?;
-        // .NET Core 3.1 reports version 4.
-        let can_suppress_transitions = info.runtime_information()?.major >= 5;
         let budget = options.budget;
         let budget = budget.map(|share| Budget::new(share, can_suppress_transitions));
         if budget.is_some() {

@@ -9,7 +9,7 @@ use crate::report::helper;
 use crate::spans::{Outcome, threads};
 
 /// The methods of `MethodTracer.Native` whose bodies are replaced here.
-pub(crate) fn of(method: &str) -> Option<NativeCall> {
+pub(crate) fn of(method: &str, can_suppress_transitions: bool) -> Option<NativeCall> {
     match method {
         "CallBegins" => Some(NativeCall::new(call_begins)),
         "CallEnds" => Some(NativeCall::new(call_ends)),
@@ -39,9 +39,28 @@ pub(crate) fn of(method: &str) -> Option<NativeCall> {
         "Innermost" => Some(NativeCall::new(|context: i64| {
             threads::innermost(context.cast_unsigned())
         })),
-        "PublishesBy" => Some(NativeCall::new(|method: isize| {
-            threads::set_publish(method.cast_unsigned());
-        })),
+        "ChangesAre" => Some(NativeCall::new(
+            |captures: isize, enters: isize, leaves: isize, restores: isize| {
+                let all = [captures, enters, leaves, restores];
+                threads::set_changes(all.map(isize::cast_unsigned));
+            },
+        )),
+        "ContextIsCaptured" => Some(quick(
+            NativeCall::raw(threads::captures as extern "C" fn() -> isize),
+            can_suppress_transitions,
+        )),
+        "ContextBegins" => Some(quick(
+            NativeCall::raw(threads::enter as extern "C" fn()),
+            can_suppress_transitions,
+        )),
+        "ContextEnds" => Some(quick(
+            NativeCall::raw(threads::leave as extern "C" fn()),
+            can_suppress_transitions,
+        )),
+        "ContextIsSet" => Some(quick(
+            NativeCall::raw(threads::restore as extern "C" fn()),
+            can_suppress_transitions,
+        )),
         "ThreadIsNamed" => Some(NativeCall::new(thread_is_named)),
         _ => None,
     }
@@ -131,10 +150,6 @@ pub(crate) enum Call {
     Begin,
     End,
     Count,
-    Enter,
-    Leave,
-    Restore,
-    Captures,
 }
 
 impl Call {
@@ -144,17 +159,18 @@ impl Call {
             Self::Begin => NativeCall::raw(threads::begin as extern "C" fn(i32) -> isize),
             Self::End => NativeCall::raw(threads::end as extern "C" fn(isize, i32) -> i32),
             Self::Count => NativeCall::raw(threads::count as extern "C" fn(i32)),
-            Self::Enter => NativeCall::raw(threads::enter as extern "C" fn() -> isize),
-            Self::Leave => NativeCall::raw(threads::leave as extern "C" fn(isize)),
-            Self::Restore => NativeCall::raw(threads::restore as extern "C" fn()),
-            Self::Captures => NativeCall::raw(threads::captures as extern "C" fn() -> isize),
         };
-        let call = match cx.can_suppress_transitions()? {
-            // SAFETY: none of them waits, allocates, panics or calls the runtime, and all return in less than a microsecond, but for the
-            // one call in half a ring that wakes up the thread that takes the records, which takes some.
-            true => unsafe { call.without_transition() },
-            false => call,
-        };
+        let call = quick(call, cx.can_suppress_transitions()?);
         cx.call_native(&call)
+    }
+}
+
+/// The call of a function of [`threads`] that compiled code calls, without a transition where the runtime can.
+fn quick(call: NativeCall, can_suppress_transitions: bool) -> NativeCall {
+    match can_suppress_transitions {
+        // SAFETY: none of them waits, allocates, panics or calls the runtime, and all return in less than a microsecond, but for the
+        // one call in half a ring that wakes up the thread that takes the records, which takes some.
+        true => unsafe { call.without_transition() },
+        false => call,
     }
 }

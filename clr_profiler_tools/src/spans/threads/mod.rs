@@ -10,7 +10,6 @@
 mod local;
 mod state;
 
-use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 
@@ -44,8 +43,21 @@ const OPEN: i32 = 1;
 /// The helper has to restore the context.
 const ENDED: i32 = 2;
 
-/// The method of the helper that writes the execution context.
-static PUBLISH: AtomicUsize = AtomicUsize::new(0);
+/// The handles of the helper's delegates for the changes of the core library; zeros before it is loaded.
+static CHANGES: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
+/// A change of the core library, by its index in `CHANGES`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Change {
+    /// The execution context is captured.
+    Captures,
+    /// The thread runs code of another context.
+    Enters,
+    /// It runs the code before again.
+    Leaves,
+    /// The program sets another context.
+    Restores,
+}
 
 /// The recording of each method, as a number.
 static PLAIN: [AtomicU8; METHODS] = [const { AtomicU8::new(0) }; METHODS];
@@ -106,23 +118,17 @@ pub(crate) extern "C" fn count(method: i32) {
     }
 }
 
-/// The thread runs code of another context. Returns the boundary.
-pub(crate) extern "C" fn enter() -> isize {
-    let Some(thread) = known() else {
-        return 0;
-    };
-    let boundary = thread.push_boundary(thread.top());
-    boundary.map_or(0, FramePointer::address)
+/// The thread runs code of another context.
+pub(crate) extern "C" fn enter() {
+    if let Some(thread) = known() {
+        thread.enter_context();
+    }
 }
 
 /// It runs the code before again.
-pub(crate) extern "C" fn leave(address: isize) {
-    if address == 0 {
-        return;
-    }
+pub(crate) extern "C" fn leave() {
     if let Some(thread) = known() {
-        // SAFETY: compiled code passes the result of `enter`.
-        thread.pop(unsafe { FramePointer::of(address) });
+        thread.leave_context();
     }
 }
 
@@ -147,19 +153,22 @@ pub(crate) extern "C" fn captures() -> isize {
         0 => top.is_suspending(),
         _ => top.flags.load(Relaxed) & DEFERRED == 0,
     };
-    match is_meant && PUBLISH.load(Relaxed) != 0 {
+    match is_meant {
         true => top.address(),
         false => 0,
     }
 }
 
-/// The address of the number that is the address of the helper's method.
-pub(crate) fn publish_cell() -> usize {
-    ptr::from_ref(&PUBLISH) as usize
+/// The address of the handle of a delegate.
+pub(crate) fn change_cell(change: Change) -> usize {
+    CHANGES.as_ptr().wrapping_add(change as usize) as usize
 }
 
-pub(crate) fn set_publish(method: usize) {
-    PUBLISH.store(method, Relaxed);
+/// The helper is loaded, and these are the handles of its delegates, in the order of [`Change`].
+pub(crate) fn set_changes(handles: [usize; 4]) {
+    for (cell, handle) in CHANGES.iter().zip(handles) {
+        cell.store(handle, Relaxed);
+    }
 }
 
 /// Begins a call where the execution context has this span. Not for calls without a transition.
@@ -469,7 +478,6 @@ mod tests {
     /// One test, because the rings are those of the process.
     #[test]
     fn calls_have_parents_up_to_boundaries_and_losses_are_counted() {
-        set_publish(1);
         let outer = begin_in(METHOD, 7, 3);
         let inner = begin(NUMBER);
         assert_eq!((parent(outer), parent(inner)), (7, id(outer)));
@@ -477,13 +485,21 @@ mod tests {
         assert_eq!(of(inner).unwrap().0.trace, 3);
         assert_eq!(captures(), inner);
         // Another context.
-        let boundary = enter();
+        enter();
         assert_eq!((begin(NUMBER), captures(), innermost(5)), (0, 0, 0));
         assert_eq!(innermost_span(), [0, 0]);
         let other = begin_in(METHOD, 5, 0);
         assert_eq!((parent(other), of(other).unwrap().0.trace), (5, id(other)));
         // A frame that is left open ends with the boundary.
-        leave(boundary);
+        leave();
+        assert_eq!(innermost(0), inner);
+        // Boundaries that are not those of `enter` end with it, and `leave` alone does nothing.
+        enter();
+        suspends(5, 97);
+        enter();
+        leave();
+        leave();
+        leave();
         assert_eq!(innermost(0), inner);
         // The program sets a context, until the call ends.
         restore();
@@ -535,6 +551,15 @@ mod tests {
         // Deeper than the stack.
         let frames: Vec<isize> = (0..20_000).map(|_| begin(NUMBER)).collect();
         let known = frames.iter().filter(|frame| of(**frame).is_some()).count();
+        // A boundary for which there is no room takes none away.
+        enter();
+        enter();
+        leave();
+        leave();
+        assert_eq!(
+            innermost(0),
+            *frames.iter().rfind(|frame| of(**frame).is_some()).unwrap()
+        );
         for frame in frames.iter().rev() {
             assert_eq!(end(*frame, 0), DONE);
         }

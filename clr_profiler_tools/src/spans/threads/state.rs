@@ -30,6 +30,8 @@ pub(crate) const DEFERRED: u32 = 4;
 /// A boundary below a method that the runtime suspends: it has the span of the context before, as its start, and that of
 /// the method as its trace.
 pub(super) const SUSPENDS: u32 = 8;
+/// A boundary of code that runs in another context, until this thread leaves it.
+const ENTERED: u32 = 16;
 
 /// An open call, or a boundary, which has the id 0. The helper reads the fields by their offsets.
 #[repr(C)]
@@ -144,6 +146,8 @@ pub(super) struct Thread {
     /// The system's id.
     os_thread: AtomicU32,
     pub(super) has_ended: AtomicU8,
+    /// The number of contexts that were entered when there was no room for a boundary.
+    unmarked: AtomicU32,
     frames: &'static [Frame],
     ring: &'static [Record],
     pub(super) counts: &'static [Count],
@@ -265,6 +269,7 @@ impl Thread {
                 number: AtomicU32::new(0),
                 os_thread: AtomicU32::new(0),
                 has_ended: AtomicU8::new(2),
+                unmarked: AtomicU32::new(0),
                 frames,
                 ring: zeroed(RING as usize),
                 counts: zeroed(METHODS),
@@ -277,6 +282,7 @@ impl Thread {
         thread.take_os_thread();
         // The boundary at the bottom.
         thread.set_top(thread.bottom());
+        thread.unmarked.store(0, Relaxed);
         thread.has_ended.store(0, Relaxed);
         local::set(thread);
         // A thread that is ending keeps the state for good.
@@ -390,6 +396,35 @@ impl Thread {
         frame.flags.store(0, Relaxed);
         self.set_top(frame);
         Some(frame)
+    }
+
+    /// Code of another context begins.
+    pub(super) fn enter_context(&self) {
+        match self.push_boundary(self.top()) {
+            Some(boundary) => boundary.flags.store(ENTERED, Relaxed),
+            None => {
+                let unmarked = self.unmarked.load(Relaxed);
+                self.unmarked.store(unmarked + 1, Relaxed);
+            }
+        }
+    }
+
+    /// The code of the context that was entered last ends: its boundary is removed, with the frames above it. There is none if the
+    /// thread had no state, or the helper was not loaded, when it was entered; then the contexts around it have none, either.
+    pub(super) fn leave_context(&self) {
+        let unmarked = self.unmarked.load(Relaxed);
+        if unmarked > 0 {
+            self.unmarked.store(unmarked - 1, Relaxed);
+            return;
+        }
+        let mut frame = self.top();
+        while frame != self.bottom() {
+            if frame.id.load(Relaxed) == 0 && frame.flags.load(Relaxed) & ENTERED != 0 {
+                self.pop(frame);
+                return;
+            }
+            frame = FramePointer(frame.0.wrapping_sub(1));
+        }
     }
 
     /// Removes a frame, and those above it.

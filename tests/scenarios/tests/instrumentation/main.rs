@@ -109,7 +109,7 @@ impl Instruments {
             });
         }
         match how {
-            "none" => {}
+            "none" | "one without new tokens" => {}
             "uses" | "uses a mistake" => {
                 let console = "[System.Console]System.Console";
                 let declared = |class, name, signature| MethodSymbol::new(class, name, signature);
@@ -187,15 +187,21 @@ impl Instruments {
         if how.ends_with("at first use") {
             instrumentation = instrumentation.at_first_use();
         }
+        let missing = |body: &mut MethodBody, _: &mut RewriteContext<'_>| {
+            let missing = ("[corelib]System.Runtime.GCSettings", "get_IsServerGC", "bool ()");
+            let missing = MethodSymbol::new(missing.0, missing.1, missing.2);
+            body.prologue(Fragment::new().call(&missing).pop())?;
+            Ok(())
+        };
         if how.starts_with("without new tokens") {
             instrumentation = instrumentation
                 .without_new_tokens()
-                .edit("Switched!**.Small", |body, _| {
-                    let missing = ("[corelib]System.Runtime.GCSettings", "get_IsServerGC", "bool ()");
-                    let missing = MethodSymbol::new(missing.0, missing.1, missing.2);
-                    body.prologue(Fragment::new().call(&missing).pop())?;
-                    Ok(())
-                });
+                .edit("Switched!**.Small", missing);
+        }
+        if how == "one without new tokens" {
+            instrumentation = instrumentation
+                .edit("Switched!**.Small", missing)
+                .edit_without_new_tokens("Switched!**.Own", missing);
         }
         if matches!(how, "deferred" | "late, deferred") {
             instrumentation = instrumentation.defer(|| IS_DEFERRED.load(Ordering::SeqCst));

@@ -344,6 +344,17 @@ fn an_edit_that_needs_a_new_token_is_refused_where_none_were_promised() {
 }
 
 #[test]
+fn a_rule_without_new_tokens_gets_none_among_others() {
+    switched("one without new tokens", "1").on_each_runtime(|_, profiled| {
+        let log = &profiled.log;
+        let failed: Vec<_> = with(log, "failed        ").into_iter().collect();
+        assert_eq!(failed, ["Switched!Switched.Program.Own()"], "{log}");
+        let reason = "get_IsServerGC(): it needs a new token";
+        assert!(log.contains(reason), "{log}");
+    });
+}
+
+#[test]
 fn methods_that_could_not_be_changed_are_a_failure_at_the_end() {
     switched("fails, and reports nothing", "1").on_each_runtime(|_, profiled| {
         let log = &profiled.log;

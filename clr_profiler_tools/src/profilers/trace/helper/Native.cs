@@ -185,8 +185,15 @@ namespace MethodTracer
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        internal static void PublishesBy(IntPtr method)
+        internal static void ChangesAre(IntPtr captures, IntPtr enters, IntPtr leaves, IntPtr restores)
         {
+        }
+
+        // The frame of the span that the execution context has to have.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal static IntPtr ContextIsCaptured()
+        {
+            return IntPtr.Zero;
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]

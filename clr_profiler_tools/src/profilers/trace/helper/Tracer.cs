@@ -3,6 +3,7 @@
 // tasks.
 using System;
 using System.Reflection;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Tasks;
@@ -98,6 +99,36 @@ namespace MethodTracer
         internal Context Previous;
     }
 
+    // The changed methods of the core library call these by delegates. Methods of an object, because a delegate for a static method takes
+    // longer to call.
+    internal sealed class Changes
+    {
+        internal void Captures()
+        {
+            IntPtr frame = Native.ContextIsCaptured();
+            if (frame != IntPtr.Zero)
+            {
+                Tracer.Publish(frame);
+            }
+        }
+
+        // The profiler replaces the bodies of the rest, as those of `Native`.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal void ContextBegins()
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal void ContextEnds()
+        {
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal void ContextIsSet()
+        {
+        }
+    }
+
     public static unsafe class Tracer
     {
         internal const int Returned = 0, Threw = 1, Cancelled = 2;
@@ -118,7 +149,17 @@ namespace MethodTracer
 
         static Tracer()
         {
-            Native.PublishesBy((IntPtr)(delegate*<IntPtr, void>)&Publish);
+            var changes = new Changes();
+            Native.ChangesAre(
+                Kept(changes.Captures),
+                Kept(changes.ContextBegins),
+                Kept(changes.ContextEnds),
+                Kept(changes.ContextIsSet));
+        }
+
+        private static IntPtr Kept(Action action)
+        {
+            return GCHandle.ToIntPtr(GCHandle.Alloc(action));
         }
 
         // The parent is known to the execution context alone: the first span of a thread, and after a boundary.
@@ -215,8 +256,8 @@ namespace MethodTracer
         }
 
         // The execution context is about to be captured, and this frame is the innermost one, or the boundary below a method that the
-        // runtime has suspended. `ExecutionContext.Capture` calls this by its address.
-        private static void Publish(IntPtr top)
+        // runtime has suspended.
+        internal static void Publish(IntPtr top)
         {
             var frame = (Frame*)top;
             Context now = Current.Value;
