@@ -291,6 +291,7 @@ impl Component for Instrumentation {
         let Some(shared) = self.shared.get() else {
             return Ok(());
         };
+        shared.end_compilation(function);
         let facts = info.function_info(function)?;
         let key = (facts.module, facts.token);
         if lock(&shared.table).is_known(key) {

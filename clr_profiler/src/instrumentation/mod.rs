@@ -8,6 +8,7 @@
 mod answers;
 mod component;
 mod into_patterns;
+mod late;
 mod outcome;
 mod rules;
 mod search;
@@ -470,21 +471,6 @@ impl Instrumentation {
     /// ```
     pub fn defer(mut self, is_deferred: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.description.let_wait(Arc::new(is_deferred));
-        self
-    }
-
-    /// Decides about the methods of a module when they are compiled, and not when the module is loaded, if each pattern that reaches
-    /// the module selects all of its methods, as `Shop!**` does.
-    ///
-    /// Most programs compile few of their methods, so that searching all of them would take most of the time of the start. The
-    /// [outcomes](Self::outcomes) then have no methods that were neither compiled nor candidates for inlining, and a pattern counts the others
-    /// alone. A method that is [left alone](Self::defer) is decided about when it is compiled again, or when its outcome is asked for.
-    ///
-    /// It is a no-op for precompiled modules, since code of other methods may have copies of selected ones, for an attached profiler,
-    /// and together with [`choose`](Self::choose), [`at_module_load`](Self::at_module_load), [`switchable`](Self::switchable), declared
-    /// methods and patches.
-    pub fn select_late(mut self) -> Self {
-        self.description.is_late = true;
         self
     }
 

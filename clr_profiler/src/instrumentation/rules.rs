@@ -5,6 +5,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::into_patterns::IntoPatterns;
+use super::late::LateChoice;
 use super::outcome::PatchWay;
 use super::table::Timing;
 use super::{MethodOutcome, SelectedMethod};
@@ -32,6 +33,8 @@ pub(super) struct Description {
     pub(super) reports_problems_alone: bool,
     /// Which of the selected methods of a module are changed.
     pub(super) choice: Option<Arc<Choice>>,
+    /// The same, for modules whose methods are all selected, when a method is first used.
+    pub(super) late_choice: Option<Arc<LateChoice>>,
     /// Which selected methods are left alone.
     pub(super) except: Option<Arc<Except>>,
     /// The methods that inserted code calls, as far as they were declared.
@@ -81,7 +84,7 @@ pub(super) struct Selection {
 /// A change of methods.
 #[derive(Clone)]
 pub(super) struct Rule {
-    patterns: Arc<MethodPatterns>,
+    pub(super) patterns: Arc<MethodPatterns>,
     change: Change,
     priority: i32,
     /// Whether it is around the code of a method and does not run it.
@@ -309,7 +312,7 @@ impl Description {
     }
 
     /// Whether only patterns with an assembly reach an assembly, which is part of .NET or not.
-    fn needs_name(&self, is_framework: bool) -> bool {
+    pub(super) fn needs_name(&self, is_framework: bool) -> bool {
         is_framework && !self.has_framework
     }
 
@@ -480,35 +483,6 @@ impl Description {
     /// All patterns, in their order.
     pub(super) fn all_patterns(&self) -> impl Iterator<Item = &MethodPattern> {
         self.rules.iter().flat_map(|rule| rule.patterns.patterns())
-    }
-
-    /// The rules that may change methods of an assembly, if its methods are decided about when they are compiled: each pattern
-    /// that reaches it selects all of them.
-    pub(super) fn late_rules(&self, assembly: &str, is_framework: bool) -> Option<Vec<RuleIndex>> {
-        let needs_load = self.choice.is_some()
-            || self.timing != Timing::Compilation
-            || self.is_switchable
-            || !self.uses.is_empty()
-            || self.group().is_some();
-        if !self.is_late || needs_load {
-            return None;
-        }
-        let needs_name = self.needs_name(is_framework);
-        let mut late = Vec::new();
-        for (index, rule) in (0..).zip(&self.rules) {
-            let mut patterns = rule.patterns.patterns().iter().filter(|pattern| {
-                !pattern.is_exclusion()
-                    && pattern.matches_assembly(assembly)
-                    && (!needs_name || pattern.assembly().is_some())
-            });
-            if let Some(first) = patterns.next() {
-                if !first.selects_all() || !patterns.all(MethodPattern::selects_all) {
-                    return None;
-                }
-                late.push(index);
-            }
-        }
-        (!late.is_empty()).then_some(late)
     }
 
     /// All patterns, in their order, without those that have matched nothing and need not.

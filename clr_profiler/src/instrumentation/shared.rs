@@ -223,6 +223,15 @@ impl Shared {
             });
             return Ok(Vec::new());
         }
+        // Hundreds of precompiled instances are over types of .NET itself.
+        let is_searched = is_dynamic || is_loaded || self.is_attached;
+        let is_searched = is_searched || is_framework && is_precompiled;
+        if !is_searched && self.enter_late(module, (&assembly, is_framework), problems) {
+            for problem in problems.iter() {
+                lock(&self.table).add_problem(problem.clone());
+            }
+            return Ok(Vec::new());
+        }
         let mut found = match search::find(info, module, description, (&assembly, is_framework)) {
             Ok(found) => found,
             Err(error) => {

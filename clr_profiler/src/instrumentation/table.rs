@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::late::Whole;
 use super::outcome::MethodState;
 use super::rules::RuleIndex;
 use crate::ids::ModuleId;
@@ -55,6 +56,8 @@ pub(super) struct Module {
     pub(super) is_dynamic: bool,
     /// Its image, if methods are decided about when they are compiled, although they are known: most are selected.
     pub(super) late: Option<Arc<ModuleImage>>,
+    /// If each method is changed that is chosen at its first use.
+    pub(super) whole: Option<Whole>,
     /// Whether ReJIT gives the methods their IL, because code of them may exist that no callback reports.
     pub(super) is_by_rejit: bool,
     pub(super) is_precompiled: bool,

@@ -2,9 +2,9 @@
 //!
 //! `None` means that the runtime is called: the row was added later, or is malformed.
 
-use super::import::{MemberRefProps, MethodProps, TypeDefProps, TypeRefProps};
+use super::import::{MemberRefProps, MethodProps, ScopeProps, TypeDefProps, TypeRefProps};
 use super::import2::{GenericParamProps, MethodSpecProps};
-use clr_metadata::rows::{GenericParamRow, RowToken};
+use clr_metadata::rows::{GenericParamRow, ModuleRow, RowToken};
 use clr_metadata::{BlobIndex, MemberRefParent, Metadata, StringIndex};
 #[cfg(feature = "rewrite")]
 use clr_profiler_il::metadata::{MemberView, TypeNameView};
@@ -14,6 +14,7 @@ use clr_profiler_il::token::{
 };
 #[cfg(feature = "rewrite")]
 use clr_profiler_il::token::{TokenTable, TypeToken};
+use uuid::Uuid;
 
 fn row<T: RowToken>(own: &Metadata<'_>, token: T) -> Option<T::Row> {
     own.row(token).ok()
@@ -43,6 +44,14 @@ fn unless_global(class: TypeDef) -> TypeDef {
     } else {
         class
     }
+}
+
+pub(crate) fn scope_props(own: &Metadata<'_>) -> Option<ScopeProps> {
+    let row = own.rows::<ModuleRow>().next()?.ok()?;
+    Some(ScopeProps {
+        name: text(own, row.name)?,
+        mvid: Uuid::from_bytes_le(own.guid(row.mvid).ok()??),
+    })
 }
 
 pub(crate) fn type_def_props(own: &Metadata<'_>, class: TypeDef) -> Option<TypeDefProps> {

@@ -217,8 +217,18 @@ impl MethodPattern {
     /// ```
     #[must_use]
     pub fn selects_all(&self) -> bool {
+        !self.is_generated && self.is_unconditional()
+    }
+
+    /// Whether it selects all methods that the compiler has made, of each assembly that it [reaches](Self::matches_assembly):
+    /// `generated Shop!**`.
+    #[must_use]
+    pub fn selects_all_generated(&self) -> bool {
+        self.is_generated && self.is_unconditional()
+    }
+
+    fn is_unconditional(&self) -> bool {
         let is_conditional = self.is_exclusion
-            || self.is_generated
             || self.access.is_some()
             || !self.attributes.is_empty()
             || self.class.arguments.is_some()

@@ -182,6 +182,13 @@ impl MethodPatterns {
         }
     }
 
+    /// Counts a method that the pattern with this index matches, which was not asked about.
+    pub fn count_one(&self, index: usize) {
+        if let Some(count) = self.counts.get(index) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// The number of methods that each pattern has matched so far.
     pub fn counts(&self) -> impl Iterator<Item = (&MethodPattern, u64)> {
         let counts = self.counts.iter();

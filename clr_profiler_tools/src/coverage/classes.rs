@@ -18,22 +18,35 @@ pub(super) struct Class {
     pub(super) is_of_compiler: bool,
 }
 
+impl Class {
+    pub(super) fn of(
+        metadata: &Metadata<'_>,
+        marks: &Marks,
+        class: TypeDef,
+    ) -> Result<Self, Error> {
+        let mut around = Some(class);
+        let mut is_excluded = false;
+        for _ in 0..DEPTH {
+            let Some(one) = around else { break };
+            is_excluded |= marks.exclude(one);
+            around = metadata.enclosing_type(one);
+        }
+        Ok(Self {
+            is_excluded,
+            is_of_compiler: is_of_compiler(metadata, class)?,
+        })
+    }
+}
+
+/// Whether the compiler has named a type.
+pub(super) fn is_of_compiler(metadata: &Metadata<'_>, class: TypeDef) -> Result<bool, Error> {
+    Ok(metadata.type_name(class.into())?.name.starts_with('<'))
+}
+
 impl Classes {
     pub(super) fn of(metadata: &Metadata<'_>, marks: &Marks) -> Result<Self, Error> {
-        let classes = metadata.tokens::<TypeDef>().map(|class| {
-            let mut around = Some(class);
-            let mut is_excluded = false;
-            for _ in 0..DEPTH {
-                let Some(one) = around else { break };
-                is_excluded |= marks.exclude(one);
-                around = metadata.enclosing_type(one);
-            }
-            let name = metadata.type_name(class.into())?.name;
-            Ok(Class {
-                is_excluded,
-                is_of_compiler: name.starts_with('<'),
-            })
-        });
+        let classes = metadata.tokens::<TypeDef>();
+        let classes = classes.map(|class| Class::of(metadata, marks, class));
         classes.collect::<Result<_, _>>().map(Self)
     }
 

@@ -43,7 +43,7 @@ impl CoveredModule<'_> {
         let mut class = Some(metadata.method_owner(method)?);
         for _ in 0..DEPTH {
             let Some(of) = class else { break };
-            if self.facts.classes.get(of).is_of_compiler {
+            if self.class(of)?.is_of_compiler {
                 return Ok(true);
             }
             class = metadata.enclosing_type(of);

@@ -64,6 +64,11 @@ impl Marks {
         self.is_excluded
     }
 
+    /// Whether nothing is left out.
+    pub(super) fn exclude_nothing(&self) -> bool {
+        self.excluded.is_empty()
+    }
+
     /// Whether an item is left out by an attribute of its own.
     pub(super) fn exclude(&self, item: impl Into<HasCustomAttribute>) -> bool {
         self.excluded.contains(&item.into())

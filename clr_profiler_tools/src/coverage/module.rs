@@ -14,7 +14,7 @@ use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeNames;
 
 use super::bundled::AssemblyReader;
-use super::classes::Classes;
+use super::classes::{Class, Classes};
 use super::code::Code;
 use super::map::MethodMap;
 #[cfg(feature = "profilers")]
@@ -31,24 +31,26 @@ pub struct ModuleFiles {
     bytes: Vec<u8>,
     pdb: Result<PdbFile, String>,
     /// Read when they are needed: most assemblies without a PDB are not covered.
-    facts: OnceLock<clr_metadata::Result<Facts>>,
+    marks: OnceLock<clr_metadata::Result<Marks>>,
+    tables: OnceLock<clr_metadata::Result<Tables>>,
 }
 
-/// Facts of a whole assembly that each method needs.
+/// Facts of all types and methods of an assembly.
 #[derive(Debug)]
-pub(super) struct Facts {
-    marks: Marks,
-    pub(super) classes: Classes,
+struct Tables {
+    classes: Classes,
     sources: Sources,
 }
 
-impl Facts {
-    fn of(metadata: &Metadata<'_>, pdb: Option<&Pdb<'_>>) -> clr_metadata::Result<Self> {
-        let marks = Marks::of(metadata)?;
-        let classes = Classes::of(metadata, &marks)?;
+impl Tables {
+    fn of(
+        metadata: &Metadata<'_>,
+        marks: &Marks,
+        pdb: Option<&Pdb<'_>>,
+    ) -> clr_metadata::Result<Self> {
+        let classes = Classes::of(metadata, marks)?;
         Ok(Self {
             sources: Sources::of(metadata, &classes, pdb),
-            marks,
             classes,
         })
     }
@@ -81,7 +83,8 @@ impl ModuleFiles {
         Self {
             bytes,
             pdb: pdb.map_err(|error| error.to_string()),
-            facts: OnceLock::new(),
+            marks: OnceLock::new(),
+            tables: OnceLock::new(),
         }
     }
 
@@ -91,22 +94,37 @@ impl ModuleFiles {
         self.pdb.as_ref().err().map(String::as_str)
     }
 
-    /// The probes of a method that is covered, of which the instructions are known.
+    /// The id of the build.
     #[cfg(feature = "profilers")]
-    pub(crate) fn probes_of_code(
+    pub(crate) fn mvid(&self) -> clr_metadata::Result<[u8; 16]> {
+        mvid(&Assembly::parse(&self.bytes)?.metadata)
+    }
+
+    /// These methods, or all but the global ones, with the space for the probes that they can have at most.
+    #[cfg(feature = "profilers")]
+    pub(crate) fn space(
         &self,
-        method: MethodDef,
-        code: &Code,
-    ) -> Result<MethodProbes, Error> {
-        match &self.pdb {
-            Ok(_) => self
-                .module()?
-                .facts_of_code(method, |points, name, is_variable| {
-                    MethodProbes::of_code(code, points, name, is_variable)
-                }),
-            // Blocks are those of the code alone.
-            Err(_) => Ok(MethodProbes::of_code(code, None, |_| None, |_, _| false)),
+        methods: Option<&[MethodDef]>,
+    ) -> clr_metadata::Result<(Vec<MethodDef>, u32)> {
+        let assembly = Assembly::parse(&self.bytes)?;
+        let methods: Vec<MethodDef> = match methods {
+            Some(methods) => methods.to_vec(),
+            None => {
+                let global = TypeDef::from_row(1).into_iter();
+                let global = global
+                    .flat_map(|class| assembly.metadata.methods(class))
+                    .count();
+                // The first type has the first methods.
+                assembly.metadata.tokens().skip(global).collect()
+            }
+        };
+        let mut space: u32 = 0;
+        for &method in &methods {
+            // A malformed body is not compiled.
+            let size = assembly.body(method).ok().flatten().map_or(0, <[u8]>::len);
+            space = space.saturating_add(most_probes(size));
         }
+        Ok((methods, space))
     }
 
     /// The methods.
@@ -115,19 +133,41 @@ impl ModuleFiles {
     ///
     /// If the headers of a file are malformed.
     pub fn module(&self) -> clr_metadata::Result<CoveredModule<'_>> {
+        let mut module = self.module_for_few()?;
+        let metadata = &module.assembly.metadata;
+        let read = || Tables::of(metadata, module.marks, module.pdb.as_ref());
+        let tables = self.tables.get_or_init(read).as_ref();
+        module.tables = Some(tables.map_err(Clone::clone)?);
+        Ok(module)
+    }
+
+    /// The same, for those who ask about few methods: a large assembly is not read as a whole.
+    pub(crate) fn module_for_few(&self) -> clr_metadata::Result<CoveredModule<'_>> {
         let assembly = Assembly::parse(&self.bytes)?;
         let pdb = match &self.pdb {
             Ok(pdb) => Some(pdb.pdb()?),
             Err(_) => None,
         };
-        let read = || Facts::of(&assembly.metadata, pdb.as_ref());
-        let facts = self.facts.get_or_init(read).as_ref();
+        let marks = self.marks.get_or_init(|| Marks::of(&assembly.metadata));
         Ok(CoveredModule {
-            facts: facts.map_err(Clone::clone)?,
+            marks: marks.as_ref().map_err(Clone::clone)?,
+            tables: None,
             assembly,
             pdb,
         })
     }
+}
+
+fn mvid(metadata: &Metadata<'_>) -> clr_metadata::Result<[u8; 16]> {
+    let row = metadata.rows::<ModuleRow>().next();
+    let mvid = row.transpose()?.map(|row| metadata.guid(row.mvid));
+    Ok(mvid.transpose()?.flatten().unwrap_or_default())
+}
+
+/// The most probes that a body of this size can have: one before each instruction, and less than one for each byte of a branch.
+#[cfg(any(test, feature = "profilers"))]
+pub(super) fn most_probes(size: usize) -> u32 {
+    u32::try_from(size).unwrap_or(u32::MAX).saturating_mul(2)
 }
 
 /// The name of the member or type that a token refers to.
@@ -141,7 +181,9 @@ type IsVariable<'a> = dyn Fn(u16, u32) -> bool + 'a;
 pub struct CoveredModule<'a> {
     pub(super) assembly: Assembly<'a>,
     pdb: Option<Pdb<'a>>,
-    pub(super) facts: &'a Facts,
+    marks: &'a Marks,
+    /// Without them each is looked up.
+    tables: Option<&'a Tables>,
 }
 
 /// The name of a method.
@@ -177,10 +219,7 @@ impl<'a> CoveredModule<'a> {
     ///
     /// If there is none.
     pub fn mvid(&self) -> clr_metadata::Result<[u8; 16]> {
-        let metadata = &self.assembly.metadata;
-        let row = metadata.rows::<ModuleRow>().next();
-        let mvid = row.transpose()?.map(|row| metadata.guid(row.mvid));
-        Ok(mvid.transpose()?.flatten().unwrap_or_default())
+        mvid(&self.assembly.metadata)
     }
 
     /// The PDB; `None` with the [reason](ModuleFiles::without_pdb).
@@ -194,17 +233,16 @@ impl<'a> CoveredModule<'a> {
         self.assembly.metadata.tokens::<MethodDef>()
     }
 
-    /// The most probes that a method can have: one before each instruction, and less than one for each byte of a branch.
-    #[cfg(any(test, feature = "profilers"))]
-    pub(crate) fn most_probes(&self, method: MethodDef) -> Result<u32, Error> {
-        let size = self.body(method)?.len();
-        Ok(u32::try_from(size).unwrap_or(u32::MAX).saturating_mul(2))
-    }
-
     /// The IL of a method; empty if it has none.
     #[cfg(any(test, feature = "profilers"))]
     pub(super) fn body(&self, method: MethodDef) -> Result<&'a [u8], Error> {
         self.assembly.body(method).map(Option::unwrap_or_default)
+    }
+
+    /// Whether the assembly has the attribute `ExcludeFromCodeCoverage`.
+    #[cfg(feature = "profilers")]
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.marks.exclude_all()
     }
 
     /// Whether a method is covered. It is not if it has no IL or no lines, or it, its type, its source method or its assembly has the
@@ -214,7 +252,7 @@ impl<'a> CoveredModule<'a> {
     ///
     /// If rows are malformed.
     pub fn covers(&self, method: MethodDef) -> Result<bool, Error> {
-        let is_left_out = self.facts.marks.exclude_all()
+        let is_left_out = self.marks.exclude_all()
             || self.assembly.body(method)?.is_none()
             || !self.has_lines(method)?
             || self.is_excluded(method)?;
@@ -260,6 +298,22 @@ impl<'a> CoveredModule<'a> {
         })
     }
 
+    /// The probes alone of a method that is covered, of which the instructions are known.
+    #[cfg(feature = "profilers")]
+    pub(crate) fn probes_of_code(
+        &self,
+        method: MethodDef,
+        code: &Code,
+    ) -> Result<MethodProbes, Error> {
+        match &self.pdb {
+            Some(_) => self.facts_of_code(method, |points, name, is_variable| {
+                MethodProbes::of_code(code, points, name, is_variable)
+            }),
+            // Blocks are those of the code alone.
+            None => Ok(MethodProbes::of_code(code, None, |_| None, |_, _| false)),
+        }
+    }
+
     /// Passes the sequence points of a method to `make`, with the functions that name tokens and know variables.
     fn facts_of_code<T>(
         &self,
@@ -294,37 +348,42 @@ impl<'a> CoveredModule<'a> {
     /// Whether a method is left out: it, its type or the method that it is a part of is marked, or it is a member of a record that
     /// no source has.
     fn is_excluded(&self, method: MethodDef) -> Result<bool, Error> {
-        let source = self.source_method(method);
-        let around = (source != method).then_some(source);
-        for one in [method].into_iter().chain(around) {
-            if self.facts.marks.exclude(one) {
-                return Ok(true);
-            }
-            if self.facts.classes.get(self.owner(one)?).is_excluded {
-                return Ok(true);
-            }
+        let class = self.class(self.owner(method)?)?;
+        if self.marks.exclude(method) || class.is_excluded {
+            return Ok(true);
         }
-        Ok(source == method && (self.is_of_closure(method)? || self.is_of_record(method)?))
-    }
-
-    /// Whether a method is one of a type that the compiler has made, and of no method: its constructor.
-    fn is_of_closure(&self, method: MethodDef) -> Result<bool, Error> {
-        Ok(self.facts.classes.get(self.owner(method)?).is_of_compiler)
+        // Of most methods the name is not needed then.
+        let has_marks = !self.marks.exclude_nothing() || self.marks.is_generated(method);
+        if !has_marks && !class.is_of_compiler {
+            return Ok(false);
+        }
+        let source = self.source_method(method);
+        if source == method {
+            // The constructor of a type that the compiler has made is a part of no method.
+            return Ok(class.is_of_compiler || self.is_of_record(method)?);
+        }
+        Ok(self.marks.exclude(source) || self.class(self.owner(source)?)?.is_excluded)
     }
 
     /// The type of a method.
     fn owner(&self, method: MethodDef) -> Result<TypeDef, Error> {
-        match self.facts.sources.owner(method) {
+        match self.tables.and_then(|of| of.sources.owner(method)) {
             Some(class) => Ok(class),
-            // Its error.
             None => self.assembly.metadata.method_owner(method),
+        }
+    }
+
+    pub(super) fn class(&self, class: TypeDef) -> Result<Class, Error> {
+        match self.tables {
+            Some(of) => Ok(of.classes.get(class)),
+            None => Class::of(&self.assembly.metadata, self.marks, class),
         }
     }
 
     /// Whether the compiler has made a method of the parameters of a record: the accessors of its properties.
     fn is_of_record(&self, method: MethodDef) -> Result<bool, Error> {
         let metadata = &self.assembly.metadata;
-        if !self.facts.marks.is_generated(method) {
+        if !self.marks.is_generated(method) {
             return Ok(false);
         }
         let class = self.owner(method)?;
@@ -382,7 +441,11 @@ impl<'a> CoveredModule<'a> {
 
     /// The method that a method is directly a part of.
     pub(super) fn continued_method(&self, method: MethodDef) -> Option<MethodDef> {
-        self.facts.sources.get(method)
+        if let Some(of) = self.tables {
+            return of.sources.get(method);
+        }
+        let class = self.owner(method).ok()?;
+        Sources::one(&self.assembly.metadata, self.pdb.as_ref(), class, method)
     }
 
     /// The name of a method, as its source has it.

@@ -6,7 +6,7 @@ use clr_metadata::Metadata;
 use clr_metadata::pdb::Pdb;
 use clr_metadata::token::{MethodDef, TypeDef};
 
-use super::classes::Classes;
+use super::classes::{Classes, is_of_compiler};
 use super::module::DEPTH;
 
 /// The type of each method, and the method that it is directly a part of, by rows.
@@ -17,9 +17,9 @@ impl Sources {
     pub(super) fn of(metadata: &Metadata<'_>, classes: &Classes, pdb: Option<&Pdb<'_>>) -> Self {
         let mut search = Search {
             metadata,
-            classes,
+            is_of_compiler: &|class| classes.get(class).is_of_compiler,
             pdb,
-            named: HashMap::new(),
+            named: Some(HashMap::new()),
         };
         let mut sources = vec![(TypeDef::NIL, None); metadata.tokens::<MethodDef>().count()];
         // By types: to find that of a method takes a search.
@@ -33,6 +33,22 @@ impl Sources {
             }
         }
         Self(sources)
+    }
+
+    /// The method that a method of a type is directly a part of, without a look at the others.
+    pub(super) fn one(
+        metadata: &Metadata<'_>,
+        pdb: Option<&Pdb<'_>>,
+        class: TypeDef,
+        method: MethodDef,
+    ) -> Option<MethodDef> {
+        let mut search = Search {
+            metadata,
+            is_of_compiler: &|class| is_of_compiler(metadata, class).unwrap_or_default(),
+            pdb,
+            named: None,
+        };
+        search.find(class, method)
     }
 
     pub(super) fn get(&self, method: MethodDef) -> Option<MethodDef> {
@@ -52,10 +68,10 @@ fn index(method: MethodDef) -> Option<usize> {
 
 struct Search<'m, 'a> {
     metadata: &'m Metadata<'a>,
-    classes: &'m Classes,
+    is_of_compiler: &'m dyn Fn(TypeDef) -> bool,
     pdb: Option<&'m Pdb<'a>>,
-    /// The methods of types by their names, of those types that were looked at.
-    named: HashMap<TypeDef, HashMap<&'a str, Vec<MethodDef>>>,
+    /// The methods of types by their names, of those types that were looked at, if many are asked for.
+    named: Option<HashMap<TypeDef, HashMap<&'a str, Vec<MethodDef>>>>,
 }
 
 impl Search<'_, '_> {
@@ -67,11 +83,11 @@ impl Search<'_, '_> {
     /// The method whose name is in that of a lambda, local function or state machine: `Sum` of `<Sum>b__0_1`, `<Sum>g__Add|0_0` and
     /// `<Sum>d__0.MoveNext`.
     fn method_around(&mut self, mut class: TypeDef, method: MethodDef) -> Option<MethodDef> {
-        let (metadata, classes) = (self.metadata, self.classes);
+        let metadata = self.metadata;
         let mut name = metadata.member_name(method).ok()?;
         let mut kinds: &[u8] = b"bg";
         if !name.starts_with('<') {
-            if !classes.get(class).is_of_compiler {
+            if !(self.is_of_compiler)(class) {
                 return None;
             }
             name = metadata.type_name(class.into()).ok()?.name;
@@ -84,28 +100,38 @@ impl Search<'_, '_> {
         }
         // Closures are types of the compiler in the type of the source.
         for _ in 0..DEPTH {
-            let is_of_compiler = classes.get(class).is_of_compiler;
+            let is_of_compiler = (self.is_of_compiler)(class);
             match metadata.enclosing_type(class).filter(|_| is_of_compiler) {
                 Some(outer) => class = outer,
                 None => break,
             }
         }
-        let named = self.named.entry(class).or_insert_with(|| {
-            let mut named: HashMap<&str, Vec<MethodDef>> = HashMap::new();
-            for one in metadata.methods(class) {
-                if let Ok(name) = metadata.member_name(one) {
-                    named.entry(name).or_default().push(one);
-                }
-            }
-            named
-        });
-        match named.get(around)?.as_slice() {
+        match self.named(class, around).as_slice() {
             [one] => Some(*one),
             several => {
                 let mut several = several.iter().copied();
                 several.find(|one| surrounds(self.pdb, *one, method))
             }
         }
+    }
+
+    /// The methods of a type that have a name.
+    fn named(&mut self, class: TypeDef, name: &str) -> Vec<MethodDef> {
+        let metadata = self.metadata;
+        let methods = metadata.methods(class);
+        let mut methods = methods.filter_map(|one| Some((metadata.member_name(one).ok()?, one)));
+        let Some(named) = &mut self.named else {
+            let named = methods.filter(|(of, _)| *of == name);
+            return named.map(|(_, one)| one).collect();
+        };
+        let named = named.entry(class).or_insert_with(|| {
+            let mut named: HashMap<&str, Vec<MethodDef>> = HashMap::new();
+            for (name, one) in methods.by_ref() {
+                named.entry(name).or_default().push(one);
+            }
+            named
+        });
+        named.get(name).cloned().unwrap_or_default()
     }
 }
 

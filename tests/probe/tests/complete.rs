@@ -62,6 +62,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::at_first_use",
     "Instrumentation::without_new_tokens",
     "Instrumentation::select_late",
+    "Instrumentation::choose_at_first_use",
     "Instrumentation::defer",
     "Instrumentation::switchable",
     "Instrumentation::uses",

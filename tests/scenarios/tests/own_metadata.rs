@@ -137,6 +137,12 @@ fn hashes(metadata: &Metadata<'_>) -> Result<Vec<(&'static str, u32, u64)>> {
             metadata.method_spec_props(it)
         }),
     )?;
+    let mut hasher = DefaultHasher::new();
+    let scope = metadata.scope_props()?;
+    // A module that the program builds has another id in each run.
+    let is_built = scope.name.starts_with("RefEmit");
+    format!("{} {:?}", scope.name, (!is_built).then_some(scope.mvid)).hash(&mut hasher);
+    all.push(("modules", 1, hasher.finish()));
     Ok(all)
 }
 

@@ -14,33 +14,68 @@ use clr_profiler_il::attributes::MethodImplAttributes;
 /// The size of a body, with its header, up to which the JIT may inline the method without a profile and an attribute.
 const SMALL: usize = 128 + 12;
 
-/// The last callback of a thread in a component.
-#[derive(Clone, Copy)]
-struct Seen {
-    /// The address of the component's part that is shared.
-    component: usize,
-    /// The method that was compiled last.
-    compiled: Option<FunctionId>,
-    /// The number of bodies that were set before the end of the callback.
+/// A method that is being compiled by a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Compilation {
+    function: FunctionId,
+    /// The number of bodies that were set before the end of its last callback.
     sets: u64,
 }
 
+/// The methods that a thread is compiling for a component: code of the program, such as a class constructor, can run while the JIT
+/// compiles a method, and be compiled itself.
+#[derive(Debug, Default)]
+struct Compilations(Vec<Compilation>);
+
+impl Compilations {
+    /// More are those of compilations that have failed, whose end is not reported.
+    const MOST: usize = 64;
+
+    fn begin(&mut self, function: FunctionId, sets: u64) {
+        if self.0.len() == Self::MOST {
+            self.0.remove(0);
+        }
+        self.0.push(Compilation { function, sets });
+    }
+
+    fn end(&mut self, function: FunctionId) {
+        if let Some(at) = self.0.iter().rposition(|one| one.function == function) {
+            self.0.truncate(at);
+        }
+    }
+
+    /// That whose callbacks come now.
+    fn current(&self) -> Option<Compilation> {
+        self.0.last().copied()
+    }
+
+    /// The JIT has asked in that.
+    fn asked(&mut self, sets: u64) {
+        if let Some(current) = self.0.last_mut() {
+            current.sets = sets;
+        }
+    }
+}
+
 thread_local! {
-    /// An entry for each component, of which a profiler has few. That of one that has ended has a smaller number than all that follow.
-    static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
+    /// Those of each component, by the address of its part that is shared. A profiler has few. Those of one that has ended have smaller
+    /// numbers than all that follow.
+    static COMPILATIONS: RefCell<Vec<(usize, Compilations)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notes the end of a callback when it is dropped.
 pub(in super::super) struct Noted<'s> {
     shared: &'s Shared,
-    compiled: Option<FunctionId>,
+    /// The method whose compilation has begun; `None` for a question.
+    begun: Option<FunctionId>,
 }
 
 impl Drop for Noted<'_> {
     fn drop(&mut self) {
-        if self.shared.sets_at_first_use() {
-            self.shared.note(self.compiled);
-        }
+        self.shared.with_compilations(|all| match self.begun {
+            Some(function) => all.begin(function, last_set()),
+            None => all.asked(last_set()),
+        });
     }
 }
 
@@ -54,55 +89,51 @@ impl Shared {
     pub(in super::super) const fn note_compilation(&self, function: FunctionId) -> Noted<'_> {
         Noted {
             shared: self,
-            compiled: Some(function),
+            begun: Some(function),
         }
     }
 
-    fn component(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+    /// Notes that a method was compiled.
+    pub(in super::super) fn end_compilation(&self, function: FunctionId) {
+        self.with_compilations(|all| all.end(function));
     }
 
-    fn note(&self, compiled: Option<FunctionId>) {
-        let seen = Seen {
-            component: self.component(),
-            compiled,
-            sets: last_set(),
-        };
-        // A thread that is about to end has none: its copies are refused.
-        let _ = SEEN.try_with(|all| {
+    /// `None` if they do not matter, and in a thread that is about to end: its copies are refused.
+    fn with_compilations<T>(&self, change: impl FnOnce(&mut Compilations) -> T) -> Option<T> {
+        if !self.sets_at_first_use() {
+            return None;
+        }
+        let own = std::ptr::from_ref(self).addr();
+        let changed = COMPILATIONS.try_with(|all| {
             let mut all = all.borrow_mut();
-            match all.iter_mut().find(|one| one.component == seen.component) {
-                Some(one) => *one = seen,
-                None => all.push(seen),
-            }
+            let at = match all.iter().position(|(component, _)| *component == own) {
+                Some(at) => at,
+                None => {
+                    all.push((own, Compilations::default()));
+                    all.len() - 1
+                }
+            };
+            all.get_mut(at).map(|(_, of)| change(of))
         });
-    }
-
-    fn last_callback(&self) -> Option<Seen> {
-        let own = self.component();
-        let find = |all: &RefCell<Vec<Seen>>| {
-            let all = all.borrow();
-            all.iter().find(|one| one.component == own).copied()
-        };
-        SEEN.try_with(find).ok().flatten()
+        changed.ok().flatten()
     }
 
     /// Whether the JIT may copy a selected method, of which it has the IL. Its body is set if this is its first use.
     pub(in super::super) fn may_be_copied(&self, key: MethodKey) -> bool {
-        let seen = self.last_callback();
-        let compiled = seen.and_then(|seen| seen.compiled);
+        // A dynamic method has none: its copies are refused.
+        let current = self.with_compilations(|all| all.current()).flatten();
         let _noted = Noted {
             shared: self,
-            compiled,
+            begun: None,
         };
         let (may_be_inlined, is_first_use) = {
             let table = lock(&self.table);
-            let sets = seen.map_or(0, |seen| seen.sets);
+            let sets = current.map_or(0, |current| current.sets);
             (table.may_be_inlined(key, sets), table.is_first_use(key))
         };
         if is_first_use {
             self.rewrite_early(key);
-            if compiled.is_some_and(|function| self.is_first_code(function)) {
+            if current.is_some_and(|current| self.is_first_code(current.function)) {
                 self.rewrite_small(key.0);
             }
         }
@@ -136,5 +167,33 @@ impl Shared {
                 self.rewrite_early((module, method));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_belongs_to_the_method_that_is_compiled_whatever_was_compiled_meanwhile() {
+        let [outer, inner, failed] = [8, 16, 24].map(FunctionId::from_runtime);
+        let mut all = Compilations::default();
+        assert_eq!(all.current(), None);
+        all.begin(outer, 1);
+        all.asked(2);
+        // Code of the program runs, and sets bodies that the JIT has read for the outer one.
+        all.begin(inner, 5);
+        all.asked(6);
+        all.begin(failed, 7);
+        let sets = |all: &Compilations| all.current().map(|one| one.sets);
+        assert_eq!(sets(&all), Some(7));
+        all.end(inner);
+        assert_eq!(sets(&all), Some(2));
+        all.end(outer);
+        assert_eq!(all.current(), None);
+        for sets in 0..1000 {
+            all.begin(failed, sets);
+        }
+        assert_eq!(all.0.len(), Compilations::MOST);
     }
 }

@@ -104,7 +104,7 @@ table! { ($) __metadata_import:
     MetadataImport = IMetaDataImport from import;
 
     /// The name and version id of the module.
-    fn scope_props() -> {ScopeProps} = GetScopeProps(~{name}, @mvid);
+    fn scope_props() -> {ScopeProps} = [own] GetScopeProps(~{name}, @mvid);
 
     /// The token of the module itself, which owns its custom attributes.
     fn module_from_scope() -> Module = GetModuleFromScope(@module);

@@ -3,12 +3,37 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use clr_metadata::Bundle;
 
-use crate::coverage::{GIVEN, HitsLayout, REFUSED, ROW};
+use crate::coverage::{CoveredModule, GIVEN, HitsLayout, ModuleFiles, REFUSED, ROW};
 use crate::report::masks;
+
+/// The files of a module, whose headers are read once.
+pub(super) struct ReadFiles {
+    /// Refers to `files`, and is dropped before them.
+    module: CoveredModule<'static>,
+    _files: Arc<ModuleFiles>,
+}
+
+impl ReadFiles {
+    pub(super) fn new(files: ModuleFiles) -> clr_metadata::Result<Self> {
+        let files = Arc::new(files);
+        // SAFETY: it keeps the files at their address until `module` is dropped, nothing changes them, and `module` lends itself
+        // for no longer than they exist.
+        let lasting: &'static ModuleFiles = unsafe { &*Arc::as_ptr(&files) };
+        Ok(Self {
+            module: lasting.module_for_few()?,
+            _files: files,
+        })
+    }
+
+    pub(super) const fn module(&self) -> &CoveredModule<'_> {
+        &self.module
+    }
+}
 
 /// A file of hits in the memory of the program, until the program ends: its code stores into it, and may run as long as the
 /// program does.

@@ -152,6 +152,16 @@ impl Tool for CoverageRecorder {
                 let modules = Arc::clone(&modules);
                 move |info, module, selected| modules.choose(info, module, selected)
             })
+            .choose_at_first_use(
+                {
+                    let modules = Arc::clone(&modules);
+                    move |info, module| modules.choose_all(info, module)
+                },
+                {
+                    let modules = Arc::clone(&modules);
+                    move |module, method| modules.covers(module, method)
+                },
+            )
             .edit(patterns, {
                 let modules = Arc::clone(&modules);
                 move |body, cx| modules.insert(body, cx)

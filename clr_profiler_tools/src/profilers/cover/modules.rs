@@ -23,7 +23,7 @@ use crate::coverage::{
 };
 use crate::report::{Session, Settings, lock};
 
-use super::mapping::{Mapping, running_bundle};
+use super::mapping::{Mapping, ReadFiles, running_bundle};
 use super::vanish::{Vanishing, take_out};
 
 /// How many names of files are tried: those of an ended process with the same number may be there.
@@ -35,13 +35,30 @@ struct Module {
     number: u32,
     mapping: Mapping,
     kind: ProbeKind,
-    files: ModuleFiles,
-    /// The covered methods, by their numbers in the file.
-    indexes: HashMap<MethodDef, usize, HashTokens>,
+    files: ReadFiles,
+    methods_of_file: MethodsOfFile,
     /// Those that have got probes.
     methods: RwLock<HashMap<MethodDef, Arc<Method>, HashTokens>>,
     /// The number of probes of all of them.
     used: AtomicU32,
+}
+
+/// The methods of a file of hits.
+enum MethodsOfFile {
+    /// All of the module from this row on: of one that is not covered nothing is known until it is compiled.
+    From(u32),
+    /// The covered ones, by their numbers.
+    Chosen(HashMap<MethodDef, usize, HashTokens>),
+}
+
+impl MethodsOfFile {
+    /// The number of a method.
+    fn index(&self, method: MethodDef) -> Option<usize> {
+        match self {
+            Self::From(first) => method.row().checked_sub(*first).map(|index| index as usize),
+            Self::Chosen(indexes) => indexes.get(&method).copied(),
+        }
+    }
 }
 
 thread_local! {
@@ -72,14 +89,14 @@ impl Module {
     /// A covered method, which gets its probes if it has none yet. `None` if it needs none. `code` is its code
     /// without edits.
     fn method_with_probes(&self, method: MethodDef, code: &Code) -> Result<Option<Arc<Method>>> {
-        let Some(index) = self.indexes.get(&method) else {
+        let Some(index) = self.methods_of_file.index(method) else {
             return Ok(None);
         };
         if let Some(of) = self.method(method) {
             return Ok(Some(of));
         }
         // It is covered: it was chosen.
-        let probes = self.files.probes_of_code(method, code);
+        let probes = self.files.module().probes_of_code(method, code);
         let probes = probes.map_err(Error::other)?;
         let mut methods = self.methods.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been faster.
@@ -95,7 +112,7 @@ impl Module {
             return Err(Error::other("there is no space for its probes"));
         };
         self.used.store(end, Ordering::Relaxed);
-        self.mapping.give(*index, first, count);
+        self.mapping.give(index, first, count);
         let tiers = Mutex::default();
         let of = Arc::new(Method {
             first,
@@ -169,33 +186,58 @@ impl Modules {
         module: ModuleId,
         selected: &[MethodDef],
     ) -> Result<Vec<MethodDef>> {
-        let facts = info.module_info(module)?;
-        match self.open(info, module, &facts, selected) {
-            Ok(chosen) => Ok(chosen),
-            Err(problem) => {
-                let path = &facts.name;
-                Session::say(
-                    &self.settings,
-                    format_args!("`{path}` is not covered: {problem}"),
-                );
-                Ok(Vec::new())
-            }
-        }
+        let chosen = self.open_or_say(info, module, |covered| chosen(covered, selected))?;
+        Ok(chosen.unwrap_or_default())
     }
 
+    /// Makes the file of hits of a module whose methods are all selected. Returns whether it is covered.
+    pub(super) fn choose_all(&self, info: &ProfilerInfo, module: ModuleId) -> Result<bool> {
+        let opened = self.open_or_say(info, module, |files| {
+            let is_left_out = files.module_for_few()?.is_left_out();
+            Ok(is_left_out.then(Vec::new))
+        })?;
+        Ok(opened.is_some())
+    }
+
+    /// Whether a method of such a module gets probes.
+    pub(super) fn covers(&self, module: ModuleId, method: MethodDef) -> Result<bool> {
+        let Some(module) = self.module(module) else {
+            return Ok(false);
+        };
+        let covers = module.files.module().covers(method);
+        covers.map_err(Error::other)
+    }
+
+    fn open_or_say(
+        &self,
+        info: &ProfilerInfo,
+        module: ModuleId,
+        choose: impl FnOnce(&ModuleFiles) -> clr_metadata::Result<Option<Vec<MethodDef>>>,
+    ) -> Result<Option<Vec<MethodDef>>> {
+        let facts = info.module_info(module)?;
+        let opened = self.open(info, module, &facts, choose);
+        opened.or_else(|problem| {
+            let path = &facts.name;
+            let line = format_args!("`{path}` is not covered: {problem}");
+            Session::say(&self.settings, line);
+            Ok(None)
+        })
+    }
+
+    /// Makes the file of hits of the methods that `choose` returns, all if that is `None`. Returns `None` if there are none.
     fn open(
         &self,
         info: &ProfilerInfo,
         id: ModuleId,
         facts: &ModuleInfo,
-        selected: &[MethodDef],
-    ) -> Result<Vec<MethodDef>, String> {
+        choose: impl FnOnce(&ModuleFiles) -> clr_metadata::Result<Option<Vec<MethodDef>>>,
+    ) -> Result<Option<Vec<MethodDef>>, String> {
         let loaded = info.module_metadata(id);
         let loaded = loaded.and_then(|loaded| loaded.scope_props());
         let loaded = loaded.map_err(|error| error.to_string())?;
         let loaded = loaded.mvid.to_bytes_le();
         let is_loaded = |files: &ModuleFiles| {
-            let mvid = files.module().and_then(|module| module.mvid());
+            let mvid = files.mvid();
             mvid.is_ok_and(|mvid| mvid == loaded)
         };
         let name = facts.assembly.and_then(|of| info.assembly_info(of).ok());
@@ -205,8 +247,8 @@ impl Modules {
         let (path, files) = match read(facts.name.as_ref(), !is_named, &is_loaded) {
             Ok(Some(read)) => read,
             // Without a PDB, or from memory, of which nothing is known.
-            Ok(None) => return Ok(Vec::new()),
-            Err(_) if !is_named => return Ok(Vec::new()),
+            Ok(None) => return Ok(None),
+            Err(_) if !is_named => return Ok(None),
             Err(error) => return Err(error),
         };
         if let Some(reason) = files.without_pdb() {
@@ -217,32 +259,20 @@ impl Modules {
             );
         }
         let words = |error: clr_metadata::Error| error.to_string();
-        let module = files.module().map_err(words)?;
         if !is_loaded(&files) {
             return Err("the file is another build than the loaded module".to_owned());
         }
-        let mut capacity: u32 = 0;
-        let mut chosen = Vec::new();
-        let of_user: HashSet<MethodDef, HashTokens> = selected.iter().copied().collect();
-        for &method in selected {
-            // Lambdas and state machines follow the methods that they are a part of.
-            if of_user.contains(&module.source_method(method))
-                && module.covers(method).map_err(words)?
-            {
-                let most = module.most_probes(method).map_err(words)?;
-                capacity = capacity.saturating_add(most);
-                chosen.push(method);
-            }
-        }
-        if chosen.is_empty() {
-            return Ok(Vec::new());
-        }
+        let chosen = choose(&files).map_err(words)?;
+        let (methods, capacity) = files.space(chosen.as_deref()).map_err(words)?;
+        let Some(first) = methods.first().copied() else {
+            return Ok(None);
+        };
         let layout = HitsLayout {
             kind: self.kind,
             mvid: loaded,
             process: std::process::id(),
             path,
-            methods: chosen.clone(),
+            methods,
             capacity,
         };
         let create = |path: &Path| Mapping::create(path, &layout);
@@ -252,8 +282,11 @@ impl Modules {
             number,
             mapping,
             kind: self.kind,
-            files,
-            indexes: chosen.iter().copied().zip(0..).collect(),
+            files: ReadFiles::new(files).map_err(words)?,
+            methods_of_file: match chosen {
+                Some(_) => MethodsOfFile::Chosen(layout.methods.iter().copied().zip(0..).collect()),
+                None => MethodsOfFile::From(first.row()),
+            },
             methods: RwLock::default(),
             used: AtomicU32::new(0),
         });
@@ -262,8 +295,7 @@ impl Modules {
         }
         let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
         modules.insert(id, module);
-        drop(modules);
-        Ok(chosen)
+        Ok(Some(layout.methods))
     }
 
     /// Creates a file with a name that is free: its number, and the result of `create`.
@@ -331,7 +363,7 @@ impl Modules {
             return Ok(());
         };
         // Without a PDB no lines depend on offsets, and the runtime takes longer for each map the more methods have one.
-        cx.map_offsets(module.files.without_pdb().is_none());
+        cx.map_offsets(module.files.module().pdb().is_some());
         let write = |probe, code: &mut Fragment| {
             let offset = (of.first + probe) as usize * module.kind.size();
             write(module.kind, module.mapping.address(offset), code);
@@ -378,9 +410,9 @@ impl Modules {
     /// Records a method that could not be given probes, so that it does not count as one that was not run.
     pub(super) fn refused(&self, outcome: &MethodOutcome) {
         if let Some(module) = self.module(outcome.module)
-            && let Some(index) = module.indexes.get(&outcome.method)
+            && let Some(index) = module.methods_of_file.index(outcome.method)
         {
-            module.mapping.refuse(*index);
+            module.mapping.refuse(index);
         }
     }
 
@@ -403,6 +435,23 @@ impl Modules {
         let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
         modules.remove(&module);
     }
+}
+
+/// The methods with lines among those that are selected.
+fn chosen(
+    files: &ModuleFiles,
+    selected: &[MethodDef],
+) -> clr_metadata::Result<Option<Vec<MethodDef>>> {
+    let module = files.module()?;
+    let of_user: HashSet<MethodDef, HashTokens> = selected.iter().copied().collect();
+    let mut chosen = Vec::new();
+    for &method in selected {
+        // Lambdas and state machines follow the methods that they are a part of.
+        if of_user.contains(&module.source_method(method)) && module.covers(method)? {
+            chosen.push(method);
+        }
+    }
+    Ok(Some(chosen))
 }
 
 /// The files of a module, and the path by which they are found again: that of the module, or one below the single-file application

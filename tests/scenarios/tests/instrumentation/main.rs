@@ -92,6 +92,37 @@ fn among_all(instrumentation: Instrumentation) -> Instrumentation {
         .edit(FEWER.replace('*', "System.Private.CoreLib").as_str(), add(-1))
 }
 
+fn replace_text(body: &mut MethodBody, _: &mut RewriteContext<'_>) -> Result<()> {
+    // With one byte more, .NET Core 3.1 would not inline them.
+    let text = body.instructions().find(|one| one.opcode() == Opcode::Ldstr);
+    let text = text.ok_or_else(|| Error::other("it has no text"))?.id();
+    body.replace(text, Fragment::new().ldstr(";"))?;
+    Ok(())
+}
+
+/// Chooses the methods of [`SMALL`], of a module that is selected as a whole.
+fn chosen(instrumentation: Instrumentation) -> Instrumentation {
+    let small: Arc<Mutex<BTreeSet<(ModuleId, MethodDef)>>> = Arc::default();
+    let opened = Arc::clone(&small);
+    let open = move |info: &ProfilerInfo, module: ModuleId| {
+        let metadata = info.module_metadata(module)?;
+        let program = metadata.find_type_def_by_name("Inlines.Program", None)?;
+        for method in metadata.methods(program) {
+            let method = method?;
+            let name = metadata.method_props(method)?.name;
+            if SMALL.split("; ").any(|one| one.ends_with(&format!(".{name}"))) {
+                opened.lock().unwrap().insert((module, method));
+            }
+        }
+        Ok(true)
+    };
+    instrumentation
+        .choose(|_, _, _| Err(Error::other("it is chosen at first use")))
+        .choose_at_first_use(open, move |module, method| {
+            Ok(small.lock().unwrap().contains(&(module, method)))
+        })
+}
+
 /// Changes methods of `Switched`; `INSTRUMENTED` names options.
 pub(crate) struct Instruments {
     instrumentation: Arc<Instrumentation>,
@@ -131,16 +162,12 @@ impl Instruments {
                 }
             }
             "small" | "small at load" | "small at first use" => {
-                instrumentation = instrumentation.edit(SMALL, |body, _| {
-                    // With one byte more, .NET Core 3.1 would not inline them.
-                    let text = body
-                        .instructions()
-                        .find(|one| one.opcode() == Opcode::Ldstr);
-                    let text = text.map(|one| one.id());
-                    let text = text.ok_or_else(|| Error::other("it has no text"))?;
-                    body.replace(text, Fragment::new().ldstr(";"))?;
-                    Ok(())
-                });
+                instrumentation = instrumentation.edit(SMALL, replace_text);
+            }
+            "chosen at first use" => {
+                instrumentation = chosen(instrumentation)
+                    .edit("Inlines!**", replace_text)
+                    .edit("generated Inlines!**", |_, _| Ok(()));
             }
             "removed" | "removed at load" | "removed at first use" | "off" => {
                 instrumentation = instrumentation.edit(LONGER, |body, cx| {
