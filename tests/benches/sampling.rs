@@ -2,10 +2,11 @@
 //!
 //! ```sh
 //! cargo bench -p clr_profiler_tests --bench sampling                      # 5 pairs of runs of each program
-//! SCENARIO_RUNTIMES=8 cargo bench -p clr_profiler_tests --bench sampling -- 3 64 compiler
+//! SCENARIO_RUNTIMES=8 cargo bench -p clr_profiler_tests --bench sampling -- 3 64 compiler-40
 //! ```
 //!
-//! The programs are `Spins` on a number of threads, by default as many as there are processors, and 64; and a compiler of C# on .NET 8.
+//! The programs are `Spins` on a number of threads, by default as many as there are processors, and 64; and a compiler of C# on .NET 8,
+//! which compiles seven files once, or as often as the number says.
 //! Each pair is a run without the sampler and one with it. The cost is that of the handler and of the sampler's own thread by their clocks,
 //! as a part of the processor time of the process. The second line is the processor time of the process in both runs (medians), which has
 //! the start of the profiler in it, too, and the noise of the machine.
@@ -70,16 +71,17 @@ mod measure {
             true => vec![
                 thread::available_parallelism()?.to_string(),
                 "64".to_owned(),
-                "compiler".to_owned(),
+                "compiler-1".to_owned(),
+                "compiler-40".to_owned(),
             ],
             false => programs,
         };
         for runtime in runtimes() {
             for program in &programs {
-                match &**program {
-                    "compiler" if runtime.major != 8 => {}
-                    "compiler" => compiler(runtime, runs)?,
-                    threads => spins(runtime, runs, threads)?,
+                match program.strip_prefix("compiler-") {
+                    Some(_) if runtime.major != 8 => {}
+                    Some(times) => compiler(runtime, runs, times.parse()?)?,
+                    None => spins(runtime, runs, program)?,
                 }
             }
         }
@@ -107,16 +109,20 @@ mod measure {
         Ok(())
     }
 
-    fn compiler(runtime: &Runtime, runs: usize) -> Result<()> {
+    fn compiler(runtime: &Runtime, runs: usize, times: usize) -> Result<()> {
         let compiler = runtime::fetch(&Pinned::ROSLYN)?.with_file_name("");
         let mut arguments = vec![compiler.display().to_string()];
-        for name in [
+        let names = [
             "Small", "Stress", "Rewrites", "Objects", "Members", "Hot", "Basics",
-        ] {
+        ];
+        for name in names.repeat(times) {
             arguments.push(profilee(name).with_extension("cs").display().to_string());
         }
         let arguments: Vec<&str> = arguments.iter().map(|argument| &**argument).collect();
-        let what = format!("a compiler of C#, {}", runtime.name);
+        let what = format!(
+            "a compiler of C#, its files {times} times, {}",
+            runtime.name
+        );
         pairs(
             &what,
             runtime,

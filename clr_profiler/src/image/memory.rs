@@ -21,7 +21,7 @@ impl Source for Memory {
 /// Copies memory of this process from an address; false if it cannot be read.
 #[cfg(all(feature = "sampling", target_os = "linux", target_env = "gnu"))]
 pub(crate) fn read_memory(address: usize, out: &mut [u8]) -> bool {
-    system::copy(address, out)
+    super::pipe::copy(address, out).unwrap_or_else(|| system::copy(address, out))
 }
 
 impl Memory {

@@ -11,6 +11,8 @@
 //! Whoever gets no row here calls the runtime: for rows that were added later, and for malformed ones.
 
 mod memory;
+#[cfg(all(feature = "sampling", target_os = "linux", target_env = "gnu"))]
+mod pipe;
 #[cfg(feature = "lines")]
 mod symbols;
 
@@ -29,6 +31,8 @@ use crate::runtime::{Suspended, suspended};
 use memory::Memory;
 #[cfg(all(feature = "sampling", target_os = "linux", target_env = "gnu"))]
 pub(crate) use memory::read_memory;
+#[cfg(all(feature = "sampling", target_os = "linux", target_env = "gnu"))]
+pub(crate) use pipe::CopyByPipe;
 #[cfg(feature = "lines")]
 pub(crate) use symbols::{AllSymbols, Found, Loaded, Symbols};
 

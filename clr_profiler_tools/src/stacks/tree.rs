@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use clr_metadata::token::HashTokens;
+
 /// A node of the tree; valid for the tree that it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Node(pub(crate) u32);
@@ -10,7 +12,7 @@ pub struct Node(pub(crate) u32);
 #[derive(Debug, Clone)]
 pub struct Stacks {
     nodes: Vec<Data>,
-    children: HashMap<(Node, u64), Node>,
+    children: HashMap<(Node, u64), Node, HashTokens>,
     limit: usize,
     /// The weight of frames for which there was no room.
     cut: u64,
@@ -44,7 +46,7 @@ impl Stacks {
         };
         Self {
             nodes: vec![root],
-            children: HashMap::new(),
+            children: HashMap::default(),
             limit: limit.clamp(1, u32::MAX as usize),
             cut: 0,
         }

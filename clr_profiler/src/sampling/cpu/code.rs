@@ -1,6 +1,6 @@
 //! The map of compiled code, from addresses to functions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 #[cfg(target_arch = "x86_64")]
@@ -13,9 +13,13 @@ use crate::image::read_memory;
 use crate::info::CorProfilerInfo;
 use crate::info::{CodeRange, CorProfilerInfo2, CorProfilerInfo8, CorProfilerInfo9};
 use crate::runtime::ProfilerInfo;
+use clr_profiler_il::token::HashTokens;
 
 /// The limit for bodies, some 50 MB.
 const LIMIT: usize = 400_000;
+
+/// The addresses of which the map keeps the answers.
+const MET: usize = 1 << 14;
 
 /// A contiguous range of compiled code.
 #[derive(Debug)]
@@ -24,6 +28,7 @@ pub(super) struct Code {
     pub(super) function: Option<FunctionId>,
     start: usize,
     size: usize,
+    is_dynamic: bool,
     /// Few methods are ever sampled: it is read for the first stack that has the method. Dynamic methods may be gone by then.
     prologue: OnceLock<Prologue>,
 }
@@ -34,8 +39,15 @@ impl Code {
             function: function.into(),
             start: range.start,
             size: range.size,
+            is_dynamic: false,
             prologue: OnceLock::new(),
         }
+    }
+
+    /// Whether it is known as the other one. The ids of dynamic methods are reused, and so is their memory.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same = (self.function, self.start, self.size) == (other.function, other.start, other.size);
+        is_same && !self.is_dynamic && !other.is_dynamic
     }
 
     /// Reads its first instructions now.
@@ -169,36 +181,48 @@ pub(super) fn native_depth(start: usize) -> Option<usize> {
     return None;
 }
 
-/// The code that is known so far. New code replaces all that was at its addresses.
+/// The code that is known so far. Other code replaces all that was at its addresses.
 #[derive(Debug, Default)]
 pub(super) struct CodeMap {
     by_start: BTreeMap<usize, Arc<Code>>,
+    /// Addresses that were looked up before: stacks have most of them again and again.
+    met: HashMap<usize, Arc<Code>, HashTokens>,
     /// Addresses that are in no compiled code; forgotten when code is added.
-    none: HashMap<usize, ()>,
+    none: HashSet<usize, HashTokens>,
 }
 
 impl CodeMap {
     /// The code at an address.
-    pub(super) fn at(&self, address: usize) -> Option<&Arc<Code>> {
+    pub(super) fn at(&mut self, address: usize) -> Option<Arc<Code>> {
+        if let Some(code) = self.met.get(&address) {
+            return Some(Arc::clone(code));
+        }
         let (_, code) = self.by_start.range(..=address).next_back()?;
-        (address - code.start < code.size).then_some(code)
+        let code = (address - code.start < code.size).then(|| Arc::clone(code))?;
+        if self.met.len() >= MET {
+            self.met.clear();
+        }
+        self.met.insert(address, Arc::clone(&code));
+        Some(code)
     }
 
     pub(super) fn is_none(&self, address: usize) -> bool {
-        self.none.contains_key(&address)
+        self.none.contains(&address)
     }
 
     pub(super) fn add_none(&mut self, address: usize) {
         if self.none.len() >= LIMIT {
             self.none.clear();
         }
-        self.none.insert(address, ());
+        self.none.insert(address);
     }
 
     pub(super) fn add(&mut self, codes: Vec<Code>) {
         self.none.clear();
         for code in codes {
-            if code.size == 0 || self.by_start.len() >= LIMIT {
+            // A method has the code of its former tiers, too.
+            let is_known = self.by_start.get(&code.start).is_some_and(|known| known.is_same(&code));
+            if is_known || code.size == 0 || self.by_start.len() >= LIMIT {
                 continue;
             }
             let end = code.start.saturating_add(code.size);
@@ -207,6 +231,7 @@ impl CodeMap {
             {
                 let start = *start;
                 self.by_start.remove(&start);
+                self.met.clear();
             }
             self.by_start.insert(code.start, Arc::new(code));
         }
@@ -215,6 +240,7 @@ impl CodeMap {
     /// Removes the code of functions for which `is_gone`.
     pub(super) fn forget(&mut self, is_gone: impl Fn(FunctionId) -> bool) {
         self.by_start.retain(|_, code| !code.function.is_some_and(&is_gone));
+        self.met.clear();
         self.none.clear();
     }
 }
@@ -237,7 +263,11 @@ pub(super) fn of_method(
 /// The code of a dynamic method.
 pub(super) fn of_dynamic_method(info: &ProfilerInfo, function: FunctionId) -> Result<Vec<Code>> {
     let ranges = info.code_info2(function)?;
-    let codes: Vec<Code> = ranges.into_iter().map(|range| Code::new(function, range)).collect();
+    let code = |range| Code {
+        is_dynamic: true,
+        ..Code::new(function, range)
+    };
+    let codes: Vec<Code> = ranges.into_iter().map(code).collect();
     codes.iter().for_each(Code::read);
     Ok(codes)
 }
@@ -307,16 +337,34 @@ mod tests {
     fn new_code_replaces_that_at_its_addresses() {
         let mut map = CodeMap::default();
         map.add(vec![code(1, 0x100, 0x20), code(2, 0x120, 0x20), code(3, 0x200, 1)]);
-        let at = |map: &CodeMap, address| map.at(address).and_then(|code| Some(code.function?.raw()));
-        assert_eq!(at(&map, 0x11F), Some(1));
-        assert_eq!((at(&map, 0x120), at(&map, 0x140)), (Some(2), None));
+        let at = |map: &mut CodeMap, address| map.at(address).and_then(|code| Some(code.function?.raw()));
+        assert_eq!(at(&mut map, 0x11F), Some(1));
+        assert_eq!((at(&mut map, 0x120), at(&mut map, 0x140)), (Some(2), None));
         map.add_none(0x140);
         assert!(map.is_none(0x140));
         map.add(vec![code(4, 0x118, 0x10)]);
         assert!(!map.is_none(0x140));
-        assert_eq!((at(&map, 0x100), at(&map, 0x118)), (None, Some(4)));
-        assert_eq!((at(&map, 0x130), at(&map, 0x200)), (None, Some(3)));
+        assert_eq!((at(&mut map, 0x100), at(&mut map, 0x118)), (None, Some(4)));
+        assert_eq!((at(&mut map, 0x130), at(&mut map, 0x200)), (None, Some(3)));
         map.forget(|function| function.raw() == 3);
-        assert_eq!(at(&map, 0x200), None);
+        assert_eq!(at(&mut map, 0x200), None);
+    }
+
+    #[test]
+    fn known_code_stays_unless_it_is_dynamic() {
+        let mut map = CodeMap::default();
+        map.add(vec![code(1, 0x100, 0x20)]);
+        let first = map.at(0x100).unwrap();
+        map.add(vec![code(1, 0x100, 0x20), code(1, 0x300, 0x20)]);
+        assert!(Arc::ptr_eq(&first, &map.at(0x100).unwrap()) && map.at(0x300).is_some());
+        let dynamic = || Code {
+            is_dynamic: true,
+            ..code(1, 0x100, 0x20)
+        };
+        map.add(vec![dynamic()]);
+        let second = map.at(0x100).unwrap();
+        assert!(!Arc::ptr_eq(&first, &second));
+        map.add(vec![dynamic()]);
+        assert!(!Arc::ptr_eq(&second, &map.at(0x100).unwrap()));
     }
 }

@@ -21,14 +21,18 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::ids::{FunctionId, ModuleId, RejitId, ThreadId};
+use crate::image::CopyByPipe;
 use crate::info::{CorProfilerInfo, CorProfilerInfo4};
 use crate::runtime::{ProfilerInfo, lock};
 use crate::sampling::clock;
 use crate::worker::{Stop, Worker, is_early};
 
-/// The pauses between two reads of the samples: while there are some, and at most.
-const BUSY: Duration = Duration::from_millis(40);
-const IDLE: Duration = Duration::from_millis(160);
+/// The pauses between two reads of the samples, at least and at most.
+const SHORT: Duration = Duration::from_millis(40);
+const LONG: Duration = Duration::from_millis(160);
+
+/// The intervals of a pause while there are samples: a thread has room for so many of them, whatever their stacks.
+const INTERVALS: u32 = 7;
 
 /// The pause after which threads that may wait are visited again, and the samples of the kernel are read.
 const LOOK: Duration = Duration::from_millis(20);
@@ -254,7 +258,9 @@ impl Shared {
     fn run(&self, info: &ProfilerInfo, stop: &Stop) -> Result<()> {
         let _until_end = UntilEnd(self);
         self.find_threads(info)?;
-        let (mut pause, mut reads) = (BUSY, 0_u32);
+        let _by_pipe = CopyByPipe::begin();
+        let busy = (self.interval * INTERVALS).clamp(SHORT, LONG);
+        let (mut pause, mut reads) = (busy, 0_u32);
         loop {
             let is_over = stop.wait(pause);
             let mut delivery = lock(&self.delivery);
@@ -272,8 +278,8 @@ impl Shared {
             let is_fed = lock(&self.threads).is_fed();
             pause = match (looks || is_fed, is_busy) {
                 (true, _) => LOOK,
-                (false, true) => BUSY,
-                (false, false) => (pause * 2).min(IDLE),
+                (false, true) => busy,
+                (false, false) => (pause * 2).min(LONG),
             };
             reads += 1;
             if reads.is_multiple_of(RARELY) {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::sampling::clock;
+use clr_profiler_il::token::HashTokens;
 
-/// The part of the time that reads of the list may take: a fifth.
-const PART: u32 = 5;
+/// The part of the time that reads of the list may take, a twentieth: one of 700 mappings takes a millisecond.
+const PART: u32 = 20;
 
 /// The bits of an address in its page.
 const PAGE: u32 = 12;
@@ -45,7 +46,7 @@ pub(super) struct Maps {
     /// Whether no address that is looked up can be newer than the list.
     is_current: bool,
     /// The pages whose addresses were looked up as code and are none.
-    data: HashSet<usize>,
+    data: HashSet<usize, HashTokens>,
 }
 
 impl Maps {
@@ -57,15 +58,24 @@ impl Maps {
         self.find(address).and_then(|index| self.all.get(index))
     }
 
-    /// The executable mapping with this address.
-    pub(super) fn code_at(&mut self, address: usize) -> Option<&Mapping> {
+    /// The executable mapping with this address. Once the list was read, it is read again only for one that `can_be_code`.
+    pub(super) fn code_at(
+        &mut self,
+        address: usize,
+        can_be_code: impl FnOnce() -> bool,
+    ) -> Option<&Mapping> {
         // The first page is never mapped, and addresses of programs have at most 57 bits.
-        let page = address >> PAGE;
-        if !(4096..1 << 57).contains(&address) || self.data.contains(&page) {
+        if !(4096..1 << 57).contains(&address) {
             return None;
         }
+        let page = address >> PAGE;
         // The runtime reserves memory, which becomes executable when code is written to it.
-        if !self.is_code(address) && self.refresh() && !self.is_code(address) {
+        if !self.is_code(address)
+            && !self.data.contains(&page)
+            && (self.all.is_empty() || can_be_code())
+            && self.refresh()
+            && !self.is_code(address)
+        {
             self.data.insert(page);
         }
         let index = self.find(address)?;
@@ -122,7 +132,9 @@ impl Maps {
 
     /// Reads the list again if addresses can be newer; whether it has.
     fn refresh(&mut self) -> bool {
-        let is_early = self.read.is_some_and(|read| read.elapsed() < self.took * PART);
+        let is_early = self
+            .read
+            .is_some_and(|read| read.elapsed() < self.took * PART);
         if self.is_current || is_early {
             return false;
         }
@@ -154,7 +166,9 @@ fn parse(text: &str) -> Vec<Mapping> {
         else {
             continue;
         };
-        let known = bases.entry(path).or_insert_with(|| (start, path.into(), name_of(path)));
+        let known = bases
+            .entry(path)
+            .or_insert_with(|| (start, path.into(), name_of(path)));
         // A file can be mapped several times.
         if offset == 0 {
             known.0 = start;
@@ -195,31 +209,41 @@ mod tests {
             is_current: true,
             ..Maps::default()
         };
-        let code = maps.code_at(0x7f00_0000_1800).unwrap();
+        let code = maps.code_at(0x7f00_0000_1800, || true).unwrap();
         assert_eq!((code.base, &*code.name), (0x7f00_0000_0000, "lib a.so"));
         assert!(!code.is_anonymous());
         let code = code.clone();
         assert_eq!(maps.images(&code), [0x7f00_0000_0000, 0x7f00_0000_1000]);
-        assert!(maps.code_at(0x7f00_0000_0800).is_none());
-        assert!(maps.code_at(0x7f00_0001_0000).unwrap().is_anonymous());
+        assert!(maps.code_at(0x7f00_0000_0800, || true).is_none());
+        assert!(
+            maps.code_at(0x7f00_0001_0000, || true)
+                .unwrap()
+                .is_anonymous()
+        );
         assert!(maps.at(0x7f00_0003_0010).unwrap().path.is_empty());
-        assert!(!maps.code_at(0x7fff_0000_0010).unwrap().is_anonymous());
-        assert!(maps.at(0x10).is_none() && maps.code_at(usize::MAX).is_none());
+        assert!(
+            !maps
+                .code_at(0x7fff_0000_0010, || true)
+                .unwrap()
+                .is_anonymous()
+        );
+        assert!(maps.at(0x10).is_none() && maps.code_at(usize::MAX, || true).is_none());
     }
 
     #[test]
     fn own_code_is_mapped() {
         let mut maps = Maps::default();
         let here = own_code_is_mapped as fn() as usize;
-        assert!(maps.code_at(here).is_some());
+        assert!(maps.code_at(here, || true).is_some());
         let value = 0_u8;
         let data = &raw const value as usize;
         assert!(!maps.at(data).unwrap().is_executable);
         // Once it was looked up in a new list, its page is none of code until the list expires.
         maps.took = Duration::ZERO;
         maps.grow_old();
-        assert!(maps.code_at(data).is_none() && maps.data.contains(&(data >> PAGE)));
+        assert!(maps.code_at(data, || false).is_none() && !maps.is_current && maps.data.is_empty());
+        assert!(maps.code_at(data, || true).is_none() && maps.data.contains(&(data >> PAGE)));
         maps.expire();
-        assert!(maps.data.is_empty() && maps.code_at(here).is_some());
+        assert!(maps.data.is_empty() && maps.code_at(here, || true).is_some());
     }
 }

@@ -10,6 +10,7 @@ use gimli::{
 
 use super::maps::Mapping;
 use crate::image::read_memory;
+use clr_profiler_il::token::HashTokens;
 
 /// The largest table that is read: some ten times that of the runtime.
 const LARGEST: usize = 32 << 20;
@@ -57,7 +58,7 @@ struct Library {
 #[derive(Default)]
 pub(super) struct Natives {
     libraries: HashMap<(usize, Arc<str>), Option<Library>>,
-    rules: HashMap<usize, Option<Rule>>,
+    rules: HashMap<usize, Option<Rule>, HashTokens>,
     context: UnwindContext<usize>,
 }
 
@@ -250,7 +251,7 @@ mod tests {
             libc::qsort as *const () as usize,
         ];
         for function in functions {
-            let mapping = maps.code_at(function).unwrap().clone();
+            let mapping = maps.code_at(function, || true).unwrap().clone();
             files.insert(mapping.base);
             let rule = natives.rule(&mapping, function).unwrap();
             let at_start = Rule {

@@ -262,17 +262,18 @@ impl Walker<'_> {
         // A call can be the last instruction of a method: a return address is not always in it.
         let address = if is_next { ip } else { ip.wrapping_sub(1) };
         if let Some(code) = lock(self.map).at(address) {
-            return Place::Managed(Arc::clone(code));
+            return Place::Managed(code);
         }
-        let Some(mapping) = self.maps.code_at(address) else {
+        let can_be_code = || is_next || code::follows_call(ip);
+        let Some(mapping) = self.maps.code_at(address, can_be_code) else {
             return Place::Nothing;
         };
-        let mapping = mapping.clone();
         if !mapping.is_anonymous()
-            && let Some(rule) = self.rule(&mapping, address, is_next)
+            && let Some(rule) = rule(self.natives, mapping, address, is_next)
         {
             return Place::Native(Arc::clone(&mapping.name), Some(rule));
         }
+        let mapping = mapping.clone();
         let is_known = lock(self.map).is_none(address);
         if !is_known && (is_top || code::follows_call(ip)) {
             let images = self.maps.images(&mapping);
@@ -283,7 +284,7 @@ impl Walker<'_> {
             } else {
                 map.add(codes);
                 if let Some(code) = map.at(address) {
-                    return Place::Managed(Arc::clone(code));
+                    return Place::Managed(code);
                 }
             }
         }
@@ -291,13 +292,6 @@ impl Walker<'_> {
             true => Place::Stub,
             false => Place::Native(mapping.name, None),
         }
-    }
-
-    /// The rule of a library for an address. An instruction that calls the system can be the last one of a function, and
-    /// `is_next` is then after it.
-    fn rule(&mut self, mapping: &Mapping, address: usize, is_next: bool) -> Option<Rule> {
-        let found = self.natives.rule(mapping, address);
-        found.or_else(|| is_next.then(|| self.natives.rule(mapping, address.wrapping_sub(1)))?)
     }
 
     /// The registers of the caller; an instruction pointer of 0 ends the stack. `is_top`: the instruction pointer is that
@@ -460,9 +454,17 @@ impl Walker<'_> {
     /// Whether a word is a return address: code after a call.
     fn is_return(&mut self, ip: usize) -> bool {
         let before = ip.wrapping_sub(1);
-        let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before).is_some();
+        let follows_call = || code::follows_call(ip);
+        let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before, follows_call).is_some();
         is_code && code::follows_call(ip)
     }
+}
+
+/// The rule of a library for an address. An instruction that calls the system can be the last one of a function, and `is_next` is
+/// then after it.
+fn rule(natives: &mut Natives, mapping: &Mapping, address: usize, is_next: bool) -> Option<Rule> {
+    let found = natives.rule(mapping, address);
+    found.or_else(|| is_next.then(|| natives.rule(mapping, address.wrapping_sub(1)))?)
 }
 
 fn owner(code: &Code) -> CpuCode {

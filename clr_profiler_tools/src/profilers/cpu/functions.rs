@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::stacks::Frame;
+use clr_metadata::token::HashTokens;
 use clr_profiler::prelude::*;
 
 /// The number for frames without managed code: the runtime itself, or a library that it calls.
@@ -18,7 +19,7 @@ const OTHERS: u64 = 1;
 #[derive(Clone)]
 pub(crate) struct Functions {
     /// By function, and with lines by instruction pointer, too.
-    known: HashMap<(FunctionId, usize), Known>,
+    known: HashMap<(FunctionId, usize), Known, HashTokens>,
     lines: bool,
     numbers: HashMap<Frame, u64>,
     frames: Vec<Frame>,
@@ -37,7 +38,7 @@ impl Functions {
     pub(crate) fn new(lines: bool) -> Self {
         let frames = ["[native]", "[other methods]"].map(|name| Frame::from(Arc::from(name)));
         Self {
-            known: HashMap::new(),
+            known: HashMap::default(),
             lines,
             numbers: HashMap::new(),
             frames: frames.into(),
