@@ -82,11 +82,14 @@ await photograph("speedscope", "/speedscope/dist/release/", async (page) => {
   await page.setInputFiles("input[type=file]", path.join(folder, "cpu.json"));
 });
 
-// One track for all, and one for the process, which has those of its threads below it.
+// One track for all, and one for the process, which has those of its threads below it. If they are few, they are shown at once, and the
+// first track is that of the process.
 const opened = (name) => async (page) => {
   const tracks = page.locator(".pf-track");
   await tracks.nth(1).waitFor();
-  await tracks.nth(1).getByText(name).first().click();
+  await tracks.getByText(name).first().waitFor();
+  const closed = tracks.nth(1).getByText(name);
+  if (await closed.count()) await closed.first().click();
   await tracks.nth(2).waitFor();
 };
 await photograph("trace", "/", opened(/^dotnet/));
