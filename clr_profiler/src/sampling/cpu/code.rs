@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use super::native::Rule;
 #[cfg(target_arch = "x86_64")]
 use super::precompiled;
 use super::prologue::{self, EPILOGUE, PROLOGUE, Prologue, Return};
@@ -20,6 +21,12 @@ const LIMIT: usize = 400_000;
 
 /// The addresses of which the map keeps the answers.
 const MET: usize = 1 << 14;
+
+/// The bits of an address in its block, of 64 kB.
+const BLOCK: u32 = 16;
+
+/// The blocks of a body: none is larger.
+const BLOCKS: usize = 1 << 10;
 
 /// A contiguous range of compiled code.
 #[derive(Debug)]
@@ -46,7 +53,8 @@ impl Code {
 
     /// Whether it is known as the other one. The ids of dynamic methods are reused, and so is their memory.
     fn is_same(&self, other: &Self) -> bool {
-        let is_same = (self.function, self.start, self.size) == (other.function, other.start, other.size);
+        let is_same =
+            (self.function, self.start, self.size) == (other.function, other.start, other.size);
         is_same && !self.is_dynamic && !other.is_dynamic
     }
 
@@ -121,8 +129,9 @@ impl Code {
             return false;
         }
         #[cfg(target_arch = "x86_64")]
-        return called_before(return_address)
-            .is_some_and(|target| target != self.start && (self.start..end).contains(&target) && target <= ip);
+        return called_before(return_address).is_some_and(|target| {
+            target != self.start && (self.start..end).contains(&target) && target <= ip
+        });
         #[cfg(target_arch = "aarch64")]
         {
             let mut code = vec![0; ip.saturating_sub(self.start).min(self.size)];
@@ -187,6 +196,10 @@ pub(super) struct CodeMap {
     by_start: BTreeMap<usize, Arc<Code>>,
     /// Addresses that were looked up before: stacks have most of them again and again.
     met: HashMap<usize, Arc<Code>, HashTokens>,
+    /// Addresses in native libraries, with the names of these and their rules; forgotten when code is added where none was so far.
+    natives: HashMap<usize, (Arc<str>, Rule), HashTokens>,
+    /// The blocks in which there is code.
+    blocks: HashSet<usize, HashTokens>,
     /// Addresses that are in no compiled code; forgotten when code is added.
     none: HashSet<usize, HashTokens>,
 }
@@ -206,6 +219,23 @@ impl CodeMap {
         Some(code)
     }
 
+    /// The library at an address that was looked up before, and its rule.
+    pub(super) fn native_at(&self, address: usize) -> Option<(Arc<str>, Rule)> {
+        self.natives.get(&address).cloned()
+    }
+
+    pub(super) fn add_native(&mut self, address: usize, library: Arc<str>, rule: Rule) {
+        if self.natives.len() >= MET {
+            self.natives.clear();
+        }
+        self.natives.insert(address, (library, rule));
+    }
+
+    /// A library can have been unloaded, and another one loaded at its address.
+    pub(super) fn forget_natives(&mut self) {
+        self.natives.clear();
+    }
+
     pub(super) fn is_none(&self, address: usize) -> bool {
         self.none.contains(&address)
     }
@@ -221,11 +251,19 @@ impl CodeMap {
         self.none.clear();
         for code in codes {
             // A method has the code of its former tiers, too.
-            let is_known = self.by_start.get(&code.start).is_some_and(|known| known.is_same(&code));
+            let is_known = self
+                .by_start
+                .get(&code.start)
+                .is_some_and(|known| known.is_same(&code));
             if is_known || code.size == 0 || self.by_start.len() >= LIMIT {
                 continue;
             }
             let end = code.start.saturating_add(code.size);
+            for block in (code.start >> BLOCK..=(end - 1) >> BLOCK).take(BLOCKS) {
+                if self.blocks.insert(block) {
+                    self.natives.clear();
+                }
+            }
             while let Some((start, last)) = self.by_start.range(..end).next_back()
                 && start.saturating_add(last.size) > code.start
             {
@@ -239,8 +277,11 @@ impl CodeMap {
 
     /// Removes the code of functions for which `is_gone`.
     pub(super) fn forget(&mut self, is_gone: impl Fn(FunctionId) -> bool) {
-        self.by_start.retain(|_, code| !code.function.is_some_and(&is_gone));
+        self.by_start
+            .retain(|_, code| !code.function.is_some_and(&is_gone));
         self.met.clear();
+        self.natives.clear();
+        self.blocks.clear();
         self.none.clear();
     }
 }
@@ -330,14 +371,23 @@ mod tests {
     use super::*;
 
     fn code(function: usize, start: usize, size: usize) -> Code {
-        Code::new(FunctionId::from_runtime(function), CodeRange { start, size })
+        Code::new(
+            FunctionId::from_runtime(function),
+            CodeRange { start, size },
+        )
     }
 
     #[test]
     fn new_code_replaces_that_at_its_addresses() {
         let mut map = CodeMap::default();
-        map.add(vec![code(1, 0x100, 0x20), code(2, 0x120, 0x20), code(3, 0x200, 1)]);
-        let at = |map: &mut CodeMap, address| map.at(address).and_then(|code| Some(code.function?.raw()));
+        map.add(vec![
+            code(1, 0x100, 0x20),
+            code(2, 0x120, 0x20),
+            code(3, 0x200, 1),
+        ]);
+        let at = |map: &mut CodeMap, address| {
+            map.at(address).and_then(|code| Some(code.function?.raw()))
+        };
         assert_eq!(at(&mut map, 0x11F), Some(1));
         assert_eq!((at(&mut map, 0x120), at(&mut map, 0x140)), (Some(2), None));
         map.add_none(0x140);
@@ -348,6 +398,30 @@ mod tests {
         assert_eq!((at(&mut map, 0x130), at(&mut map, 0x200)), (None, Some(3)));
         map.forget(|function| function.raw() == 3);
         assert_eq!(at(&mut map, 0x200), None);
+    }
+
+    #[test]
+    fn libraries_are_forgotten_when_code_is_added_elsewhere() {
+        let mut map = CodeMap::default();
+        let rule = Rule {
+            by_frame: true,
+            distance: 16,
+            return_address: Some(8),
+            frame: Some(0),
+            start: 0x10_0000,
+            is_first: false,
+            is_signal: false,
+        };
+        map.add(vec![code(1, 0x100, 0x20)]);
+        map.add_native(0x10_0000, "lib.so".into(), rule);
+        map.add(vec![code(2, 0x200, 0x20)]);
+        assert_eq!(map.native_at(0x10_0000), Some(("lib.so".into(), rule)));
+        map.add(vec![code(3, 0x10_0000 - 0x10, 0x20)]);
+        assert_eq!(map.native_at(0x10_0000), None);
+        assert_eq!(
+            map.at(0x10_0000).and_then(|code| code.function),
+            Some(FunctionId::from_runtime(3))
+        );
     }
 
     #[test]

@@ -16,9 +16,7 @@ use super::threads::{Batch, Threads};
 use super::timer;
 use super::waiting::{self, Wait, Waiting};
 use super::walk::{Record, Walker};
-use super::{
-    CALL, CpuFrame, CpuSample, CpuSampleHandler, CpuSamplerBuilder, CpuSamplerTotals,
-};
+use super::{CALL, CpuFrame, CpuSample, CpuSampleHandler, CpuSamplerBuilder, CpuSamplerTotals};
 use crate::error::{Error, Result};
 use crate::ids::{FunctionId, ModuleId, RejitId, ThreadId};
 use crate::image::CopyByPipe;
@@ -133,7 +131,9 @@ impl Engine {
         let started = installed.and_then(|()| {
             match options.label {
                 _ if !feed::is_wanted(options.interval) => {}
-                Some(_) => lock(&shared.threads).feed(Err("samples with labels need timers".to_owned())),
+                Some(_) => {
+                    lock(&shared.threads).feed(Err("samples with labels need timers".to_owned()))
+                }
                 None => shared.feed(),
             }
             lock(&shared.threads).open(options.interval);
@@ -230,7 +230,10 @@ impl Shared {
             Ok((alarm, feed)) => (Ok(alarm), Some(feed)),
             Err(error) => {
                 let error: io::Error = error;
-                (Err(format!("the samples of the kernel cannot be read: {error}")), None)
+                (
+                    Err(format!("the samples of the kernel cannot be read: {error}")),
+                    None,
+                )
             }
         };
         lock(&self.threads).feed(alarm);
@@ -284,6 +287,7 @@ impl Shared {
             reads += 1;
             if reads.is_multiple_of(RARELY) {
                 delivery.natives.forget();
+                lock(&self.map).forget_natives();
                 delivery.maps.expire();
                 lock(&self.threads).prune();
             }
@@ -341,7 +345,9 @@ impl Shared {
         let walk = |maps: &mut Maps, record: &Record<'_>, frames: &mut Vec<CpuFrame>| {
             self.walker(info, maps, natives).walk(record, frames)
         };
-        waiting.look(&threads, maps, walk, |wait| self.deliver_wait(info, deliver, wait));
+        waiting.look(&threads, maps, walk, |wait| {
+            self.deliver_wait(info, deliver, wait)
+        });
     }
 
     /// Delivers all waits so far: their frames are looked up again.

@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::query;
 use crate::sampling::clock;
 use clr_profiler_il::token::HashTokens;
 
@@ -73,7 +74,7 @@ impl Maps {
         if !self.is_code(address)
             && !self.data.contains(&page)
             && (self.all.is_empty() || can_be_code())
-            && self.refresh()
+            && self.learn(address)
             && !self.is_code(address)
         {
             self.data.insert(page);
@@ -128,6 +129,50 @@ impl Maps {
             .get(index)
             .filter(|it| address < it.end)
             .map(|_| index)
+    }
+
+    /// Learns about the mapping at an address; whether the list was read again for that. Of a new file, the list has the address of its
+    /// beginning.
+    fn learn(&mut self, address: usize) -> bool {
+        if self.all.is_empty() {
+            return self.refresh();
+        }
+        match query::mapping_at(address) {
+            Ok(None) => false,
+            Ok(Some(answer)) => {
+                let path = Arc::<str>::from(answer.name);
+                let mapping = Mapping {
+                    start: answer.start,
+                    end: answer.end,
+                    is_executable: answer.is_executable,
+                    name: name_of(&path),
+                    base: answer.start,
+                    path,
+                };
+                if !mapping.is_anonymous() {
+                    return self.refresh();
+                }
+                self.insert(mapping);
+                false
+            }
+            Err(_) => self.refresh(),
+        }
+    }
+
+    /// Replaces all that was in the place of a mapping.
+    fn insert(&mut self, mapping: Mapping) {
+        self.all
+            .retain(|other| other.start < mapping.start || other.start >= mapping.end);
+        let index = self
+            .all
+            .partition_point(|other| other.start < mapping.start);
+        if let Some(before) = index
+            .checked_sub(1)
+            .and_then(|index| self.all.get_mut(index))
+        {
+            before.end = before.end.min(mapping.start);
+        }
+        self.all.insert(index, mapping);
     }
 
     /// Reads the list again if addresses can be newer; whether it has.
@@ -231,6 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn a_new_mapping_replaces_those_in_its_place() {
+        let mut maps = Maps {
+            all: parse(TEXT),
+            ..Maps::default()
+        };
+        let reserved = maps.at(0x7f00_0003_0000).unwrap().clone();
+        maps.insert(Mapping {
+            start: reserved.start + 0x1000,
+            end: reserved.start + 0x2000,
+            is_executable: true,
+            ..reserved
+        });
+        let is_code =
+            [0_usize, 0xFFF, 0x1000, 0x1FFF].map(|at| maps.is_code(0x7f00_0003_0000 + at));
+        assert_eq!(is_code, [false, false, true, true]);
+        // The rest is not known anymore.
+        assert!(maps.find(0x7f00_0003_2000).is_none() && maps.find(0x7fff_0000_0000).is_some());
+    }
+
+    #[test]
     fn own_code_is_mapped() {
         let mut maps = Maps::default();
         let here = own_code_is_mapped as fn() as usize;
@@ -238,11 +303,15 @@ mod tests {
         let value = 0_u8;
         let data = &raw const value as usize;
         assert!(!maps.at(data).unwrap().is_executable);
-        // Once it was looked up in a new list, its page is none of code until the list expires.
+        // Once it was looked up in a new list, because the system does not tell it, its page is none of code until the list expires.
         maps.took = Duration::ZERO;
         maps.grow_old();
         assert!(maps.code_at(data, || false).is_none() && !maps.is_current && maps.data.is_empty());
-        assert!(maps.code_at(data, || true).is_none() && maps.data.contains(&(data >> PAGE)));
+        assert!(maps.code_at(data, || true).is_none());
+        assert_eq!(
+            maps.data.contains(&(data >> PAGE)),
+            query::mapping_at(data).is_err()
+        );
         maps.expire();
         assert!(maps.data.is_empty() && maps.code_at(here, || true).is_some());
     }

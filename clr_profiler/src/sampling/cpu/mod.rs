@@ -20,6 +20,8 @@ on_platforms! {
     #[cfg(target_arch = "x86_64")]
     mod precompiled;
     mod prologue;
+    #[allow(unsafe_code, reason = "a call of the system about its memory")]
+    mod query;
     #[allow(unsafe_code, reason = "the handler of a signal")]
     mod signal;
     #[allow(unsafe_code, reason = "memory that a handler writes")]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
 use super::code::{self, Code, CodeMap, Executed};
-use super::maps::{Mapping, Maps};
+use super::maps::Maps;
 use super::native::{Natives, Rule};
 use super::prologue::Return;
 use super::signal::{HEADER, Header, INTERRUPTED_FP, INTERRUPTED_IP, INTERRUPTED_SP};
@@ -57,7 +57,9 @@ impl<'a> Record<'a> {
 
     /// The word at an address of the stack, if it was copied.
     pub(super) fn word(&self, address: usize) -> Option<usize> {
-        let after = self.segments.partition_point(|(start, _)| *start <= address);
+        let after = self
+            .segments
+            .partition_point(|(start, _)| *start <= address);
         let (start, words) = self.segments.get(after.checked_sub(1)?)?;
         let word = words.get((address - start) / 8).map(|word| *word as usize);
         if word.is_none() && after == self.segments.len() {
@@ -156,11 +158,7 @@ impl Walker<'_> {
                 && !is_interrupted
                 && lock(self.map).at(frame.ip).is_some()
                 && !code::follows_call(frame.ip);
-            let place = self.place(
-                frame.ip,
-                is_top || has_faulted || is_interrupted,
-                is_top,
-            );
+            let place = self.place(frame.ip, is_top || has_faulted || is_interrupted, is_top);
             is_above_native = matches!(place, Place::Native(..) | Place::Stub);
             // The runtime replaces the return address of a thread that it suspends by that of a function of its own.
             let is_hijacked = is_above_managed
@@ -178,8 +176,10 @@ impl Walker<'_> {
             let code = match &place {
                 Place::Managed(code) => {
                     // The frame that a replacement has below its own is of the same call.
-                    is_replaced = replaced.is_some() && replaced == code.function && !code.is_replacement();
-                    let has_frame = code.is_replacement() && !code.has_left(frame.ip, frame.sp > frame.fp);
+                    is_replaced =
+                        replaced.is_some() && replaced == code.function && !code.is_replacement();
+                    let has_frame =
+                        code.is_replacement() && !code.has_left(frame.ip, frame.sp > frame.fp);
                     replaced = code.function.filter(|_| has_frame);
                     (has_managed, is_below) = (true, false);
                     (!is_replaced).then(|| owner(code))
@@ -217,7 +217,8 @@ impl Walker<'_> {
         }
         let last = self.place(frame.ip, is_top || is_interrupted, is_top);
         let is_first = matches!(&last, Place::Native(_, Some(rule)) if rule.is_first);
-        walked.is_broken = !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
+        walked.is_broken =
+            !(walked.is_truncated || is_below || is_first || (frame.fp == 0 && !is_top));
         if walked.is_broken {
             // Otherwise the first of the addresses is that of its caller's caller.
             let keeps_frame = match &last {
@@ -261,17 +262,29 @@ impl Walker<'_> {
     fn place(&mut self, ip: usize, is_next: bool, is_top: bool) -> Place {
         // A call can be the last instruction of a method: a return address is not always in it.
         let address = if is_next { ip } else { ip.wrapping_sub(1) };
-        if let Some(code) = lock(self.map).at(address) {
-            return Place::Managed(code);
+        {
+            let mut map = lock(self.map);
+            if let Some((library, rule)) = map.native_at(address) {
+                return Place::Native(library, Some(rule));
+            }
+            if let Some(code) = map.at(address) {
+                return Place::Managed(code);
+            }
         }
         let can_be_code = || is_next || code::follows_call(ip);
         let Some(mapping) = self.maps.code_at(address, can_be_code) else {
             return Place::Nothing;
         };
-        if !mapping.is_anonymous()
-            && let Some(rule) = rule(self.natives, mapping, address, is_next)
-        {
-            return Place::Native(Arc::clone(&mapping.name), Some(rule));
+        if !mapping.is_anonymous() {
+            let library = &mapping.name;
+            if let Some(rule) = self.natives.rule(mapping, address) {
+                lock(self.map).add_native(address, Arc::clone(library), rule);
+                return Place::Native(Arc::clone(library), Some(rule));
+            }
+            // An instruction that calls the system can be the last one of a function, and this one is then after it.
+            if is_next && let Some(rule) = self.natives.rule(mapping, address.wrapping_sub(1)) {
+                return Place::Native(Arc::clone(library), Some(rule));
+            }
         }
         let mapping = mapping.clone();
         let is_known = lock(self.map).is_none(address);
@@ -349,11 +362,7 @@ impl Walker<'_> {
                             true => at(sp - 8)?,
                             false => frame.fp,
                         };
-                        Some(Frame {
-                            ip,
-                            sp: sp + 8,
-                            fp,
-                        })
+                        Some(Frame { ip, sp: sp + 8, fp })
                     });
                     found.or_else(by_frame)
                 }
@@ -362,7 +371,8 @@ impl Walker<'_> {
             Place::Native(_, Some(rule)) if rule.is_signal => {
                 let register = |distance: usize| at(frame.sp.checked_add(distance)?);
                 // The handler can have a stack of its own, above or below.
-                let sp = register(INTERRUPTED_SP).filter(|sp| *sp > frame.sp || !record.has(*sp))?;
+                let sp =
+                    register(INTERRUPTED_SP).filter(|sp| *sp > frame.sp || !record.has(*sp))?;
                 Some(Frame {
                     ip: register(INTERRUPTED_IP)?,
                     sp,
@@ -455,16 +465,10 @@ impl Walker<'_> {
     fn is_return(&mut self, ip: usize) -> bool {
         let before = ip.wrapping_sub(1);
         let follows_call = || code::follows_call(ip);
-        let is_code = lock(self.map).at(before).is_some() || self.maps.code_at(before, follows_call).is_some();
+        let is_code = lock(self.map).at(before).is_some()
+            || self.maps.code_at(before, follows_call).is_some();
         is_code && code::follows_call(ip)
     }
-}
-
-/// The rule of a library for an address. An instruction that calls the system can be the last one of a function, and `is_next` is
-/// then after it.
-fn rule(natives: &mut Natives, mapping: &Mapping, address: usize, is_next: bool) -> Option<Rule> {
-    let found = natives.rule(mapping, address);
-    found.or_else(|| is_next.then(|| natives.rule(mapping, address.wrapping_sub(1)))?)
 }
 
 fn owner(code: &Code) -> CpuCode {
@@ -474,7 +478,9 @@ fn owner(code: &Code) -> CpuCode {
 /// Whether a handler is about to return to its own method, whose frame pointer is in the register.
 fn returns_to_its_method(record: &Record<'_>, frame: Frame, code: &Code, found: Return) -> bool {
     let place = match found {
-        Return::AtStack(depth) => depth.checked_add(8).and_then(|above| frame.sp.checked_add(above)),
+        Return::AtStack(depth) => depth
+            .checked_add(8)
+            .and_then(|above| frame.sp.checked_add(above)),
         // Handlers of .NET 10 save no frame pointer: they have that of their method, and leave as methods without a frame do.
         Return::AboveStack(distance) => frame.sp.checked_add(distance),
         _ => None,

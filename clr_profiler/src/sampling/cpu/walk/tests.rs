@@ -69,7 +69,10 @@ fn walk(
         depth: 64,
     };
     let walked = walker.walk(&Record::take(&mut &*words).unwrap(), &mut frames);
-    (frames.into_iter().map(|frame| frame.code).collect(), walked.is_broken)
+    (
+        frames.into_iter().map(|frame| frame.code).collect(),
+        walked.is_broken,
+    )
 }
 
 /// An address in the code of this program, whose tables for exceptions name it.
@@ -91,7 +94,12 @@ fn the_runtime_is_asked_about_executed_code_alone() {
         let (start, map) = code();
         let (frames, _) = walk(&asked, map, start + BODY, (&[0, 0, 0, start + caller], &[]));
         assert_eq!(frames, [managed(), CpuCode::Stub], "{caller:x}");
-        let asked: Vec<_> = asked.0.into_inner().iter().map(|address| address - start).collect();
+        let asked: Vec<_> = asked
+            .0
+            .into_inner()
+            .iter()
+            .map(|address| address - start)
+            .collect();
         assert_eq!(asked, expected);
     }
 }
@@ -113,14 +121,28 @@ fn the_caller_of_code_that_is_about_to_return_is_at_the_stack_pointer() {
 fn return_addresses_of_the_kernel_complete_a_stack_that_was_copied_in_part() {
     let ends = |beyond: &dyn Fn(usize) -> Vec<usize>| {
         let (start, map) = code();
-        let (frames, is_broken) = walk(&Asked::default(), map, start + BODY, (&[0, 0], &beyond(start)));
+        let (frames, is_broken) = walk(
+            &Asked::default(),
+            map,
+            start + BODY,
+            (&[0, 0], &beyond(start)),
+        );
         let is_native = matches!(frames.last(), Some(CpuCode::Native(_)));
         (frames.len(), is_native, is_broken)
     };
-    assert_eq!(ends(&|start| vec![FP, start + BODY, native(), 0]), (3, true, false));
+    assert_eq!(
+        ends(&|start| vec![FP, start + BODY, native(), 0]),
+        (3, true, false)
+    );
     // Those of another frame, or not all of them.
-    assert_eq!(ends(&|start| vec![FP + 8, start + BODY, native(), 0]), (1, false, true));
-    assert_eq!(ends(&|start| vec![FP, start + BODY, native()]), (3, true, true));
+    assert_eq!(
+        ends(&|start| vec![FP + 8, start + BODY, native(), 0]),
+        (1, false, true)
+    );
+    assert_eq!(
+        ends(&|start| vec![FP, start + BODY, native()]),
+        (3, true, true)
+    );
 }
 
 #[test]
@@ -135,8 +157,10 @@ fn words_are_found_where_they_were_copied() {
     let record = Record::take(&mut rest).unwrap();
     assert!(rest.is_empty());
     assert_eq!(record.header(Header::Weight), 3);
-    let found = [0x0FF8, 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x2000, 0x2008]
-        .map(|address| record.word(address));
+    let found = [
+        0x0FF8, 0x1000, 0x1008, 0x1010, 0x1018, 0x1020, 0x2000, 0x2008,
+    ]
+    .map(|address| record.word(address));
     let expected = [
         None,
         Some(7),
@@ -149,7 +173,10 @@ fn words_are_found_where_they_were_copied() {
     ];
     assert_eq!(found, expected);
     assert!(record.continues() && Record::take(&mut rest).is_none());
-    assert_eq!((record.beyond(0x2008), record.beyond(0x2010)), (&[0x77, 0x78][..], &[][..]));
+    assert_eq!(
+        (record.beyond(0x2008), record.beyond(0x2010)),
+        (&[0x77, 0x78][..], &[][..])
+    );
     // Words that the handler did not write are no record.
     for length in 1..words.len() {
         words[0] = length as u64;
