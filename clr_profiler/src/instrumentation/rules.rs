@@ -480,9 +480,20 @@ impl Description {
         self.add_with((0, false), None, patterns, change);
     }
 
-    /// All patterns, in their order.
-    pub(super) fn all_patterns(&self) -> impl Iterator<Item = &MethodPattern> {
-        self.rules.iter().flat_map(|rule| rule.patterns.patterns())
+    /// The patterns that can select methods of an assembly, in their order.
+    pub(super) fn patterns_reaching(
+        &self,
+        assembly: &str,
+        is_framework: bool,
+    ) -> impl Iterator<Item = &MethodPattern> {
+        let all = self.rules.iter().flat_map(|rule| rule.patterns.patterns());
+        all.filter(move |pattern| self.reaches(pattern, assembly, is_framework))
+    }
+
+    fn reaches(&self, pattern: &MethodPattern, assembly: &str, is_framework: bool) -> bool {
+        !pattern.is_exclusion()
+            && pattern.matches_assembly(assembly)
+            && (pattern.assembly().is_some() || !self.needs_name(is_framework))
     }
 
     /// All patterns, in their order, without those that have matched nothing and need not.

@@ -10,7 +10,7 @@ use crate::ids::ModuleId;
 use crate::info::method_facts::{Known, MethodDefinition};
 use crate::info::names::type_path;
 use crate::info::{CorProfilerInfo, CorProfilerInfo6};
-use crate::metadata::{Metadata, MetadataImport};
+use crate::metadata::{Metadata, MetadataImport, own};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::pattern::{MethodPattern, is_generated, own_name};
 use clr_profiler_il::token::{MethodDef, TypeDef};
@@ -27,13 +27,12 @@ struct Types<'d> {
 }
 
 impl<'d> Types<'d> {
-    fn new(description: &'d Description, assembly: &str) -> Self {
+    fn new(description: &'d Description, assembly: &str, is_framework: bool) -> Self {
         let mut types = Self {
             named: HashMap::new(),
             others: Vec::new(),
         };
-        let all = description.all_patterns();
-        for pattern in all.filter(|one| !one.is_exclusion() && one.matches_assembly(assembly)) {
+        for pattern in description.patterns_reaching(assembly, is_framework) {
             match pattern.type_name() {
                 Some(name) => types.named.entry(name).or_default().push(pattern),
                 None => types.others.push(pattern),
@@ -69,15 +68,12 @@ pub(super) fn find(
     (assembly, is_framework): (&str, bool),
 ) -> Result<Vec<(MethodDef, Vec<RuleIndex>)>> {
     let metadata = info.module_metadata(module)?;
-    let types = Types::new(description, assembly);
+    let types = Types::new(description, assembly, is_framework);
     let reaching = description.reaching(assembly, is_framework);
     let assembly: Rc<str> = assembly.into();
-    // The type of global methods is not among those that are enumerated.
-    let global = TypeDef::from_row(1).into_iter().map(Ok);
     let is_of_types = description.are_of_types(&reaching);
     let mut found = Vec::new();
-    for class in metadata.type_defs().chain(global) {
-        let class = class?;
+    for class in classes(&metadata)? {
         let Some(path) = types.reach(&metadata, class)? else {
             continue;
         };
@@ -100,8 +96,7 @@ pub(super) fn find(
         };
         // Of methods with other names, and of those whose names the compiler has made.
         let mut selections: [Option<Selection>; 2] = [None, None];
-        for token in metadata.methods(class) {
-            let token = token?;
+        for token in methods(&metadata, class)? {
             if is_of_types
                 && let Some((has_body, is_generated)) = metadata.own(|own| outline(own, token))
                 && let Some(Some(selection)) = selections.get(usize::from(is_generated))
@@ -137,6 +132,26 @@ pub(super) fn find(
         }
     }
     Ok(found)
+}
+
+/// The types of a module. The runtime is not asked if its image tells, as it does until the module is opened for writing: for enumerations, it
+/// opens the module so itself.
+fn classes(metadata: &Metadata<'_>) -> Result<Vec<TypeDef>> {
+    let mut all: Vec<TypeDef> = match metadata.own(|own| Some(own::type_defs(own).collect())) {
+        Some(own) => own,
+        None => metadata.type_defs().collect::<Result<_>>()?,
+    };
+    // That of global methods is not among them.
+    all.extend(TypeDef::from_row(1));
+    Ok(all)
+}
+
+/// The methods of a type, in the same way.
+fn methods(metadata: &Metadata<'_>, class: TypeDef) -> Result<Vec<MethodDef>> {
+    match metadata.own(|own| Some(own.methods(class).collect())) {
+        Some(own) => Ok(own),
+        None => metadata.methods(class).collect(),
+    }
 }
 
 /// Whether a method has a body, and whether the compiler has made its name.

@@ -62,7 +62,7 @@ pub use import2::{
 pub(crate) use names::operand_name;
 pub(crate) use names::{
     Instantiation, find_type_def, keyword, method_name, nested_names, parameter_names,
-    parameter_types, token_name, type_def_name, type_ref_name,
+    parameter_types, token_name, type_def_name, type_def_named, type_ref_name,
 };
 pub(crate) use own_names::plain_method_name;
 #[cfg(feature = "rewrite")]

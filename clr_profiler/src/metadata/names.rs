@@ -9,6 +9,7 @@ use super::handle::Metadata;
 use super::import::{MetadataImport, MethodProps};
 #[cfg(feature = "rewrite")]
 use super::import2::MetadataImport2;
+use super::own;
 use crate::error::OptionalExt;
 use crate::error::Result;
 #[cfg(feature = "rewrite")]
@@ -208,12 +209,25 @@ pub(crate) fn find_type_def<'n>(
 ) -> Result<Option<TypeDef>> {
     let mut class = None;
     for name in names {
-        class = metadata.find_type_def_by_name(name, class).optional()?;
+        class = type_def_named(metadata, name, class)?;
         if class.is_none() {
             break;
         }
     }
     Ok(class)
+}
+
+/// The type with this name, or the type nested in another one with this name of its own.
+pub(crate) fn type_def_named(
+    metadata: &Metadata<'_>,
+    name: &str,
+    outer: Option<TypeDef>,
+) -> Result<Option<TypeDef>> {
+    let found = match metadata.own(|own| own::type_def(own, name, outer)) {
+        Some(own) => Some(own),
+        None => metadata.find_type_def_by_name(name, outer).optional()?,
+    };
+    Ok(found.filter(|class| !class.is_nil()))
 }
 
 /// Splits the name of a type: `` List`1 `` is `List` with one parameter.

@@ -4,16 +4,20 @@
 
 use super::import::{MemberRefProps, MethodProps, ScopeProps, TypeDefProps, TypeRefProps};
 use super::import2::{GenericParamProps, MethodSpecProps};
+#[cfg(feature = "rewrite")]
+use clr_metadata::Implementation;
 use clr_metadata::rows::{GenericParamRow, ModuleRow, RowToken};
 use clr_metadata::{BlobIndex, MemberRefParent, Metadata, StringIndex};
 #[cfg(feature = "rewrite")]
+use clr_profiler_il::attributes::MemberAttributes;
+#[cfg(feature = "rewrite")]
 use clr_profiler_il::metadata::{MemberView, TypeNameView};
+#[cfg(feature = "rewrite")]
+use clr_profiler_il::token::{Assembly, AssemblyRef, ExportedType, TokenTable, TypeToken};
 use clr_profiler_il::token::{
     FieldDef, GenericParam, MemberRef, MethodDef, MethodSpec, StandAloneSig, Token, TypeDef,
     TypeRef, TypeSpec,
 };
-#[cfg(feature = "rewrite")]
-use clr_profiler_il::token::{TokenTable, TypeToken};
 use uuid::Uuid;
 
 fn row<T: RowToken>(own: &Metadata<'_>, token: T) -> Option<T::Row> {
@@ -129,6 +133,109 @@ pub(crate) fn member_ref_props(own: &Metadata<'_>, member: MemberRef) -> Option<
         name: text(own, row.name)?,
         signature_blob: blob(own, row.signature)?,
     })
+}
+
+/// The types, without that of global methods.
+pub(crate) fn type_defs(own: &Metadata<'_>) -> impl Iterator<Item = TypeDef> {
+    own.tokens::<TypeDef>().skip(1)
+}
+
+/// The name of the assembly, if the module has its manifest.
+#[cfg(feature = "rewrite")]
+pub(crate) fn assembly_name(own: &Metadata<'_>) -> Option<Option<String>> {
+    match own.tokens::<Assembly>().next() {
+        Some(assembly) => Some(Some(text(own, row(own, assembly)?.name)?)),
+        None => Some(None),
+    }
+}
+
+/// The assemblies that the module refers to.
+#[cfg(feature = "rewrite")]
+pub(crate) fn assembly_refs(own: &Metadata<'_>) -> Option<Vec<(String, Token)>> {
+    let references = own.tokens::<AssemblyRef>();
+    references
+        .map(|reference| Some((text(own, row(own, reference)?.name)?, reference.into())))
+        .collect()
+}
+
+/// The type with this name, or nested type with this name of its own; nil if there is none.
+pub(crate) fn type_def(own: &Metadata<'_>, name: &str, outer: Option<TypeDef>) -> Option<TypeDef> {
+    for class in type_defs(own) {
+        let row = row(own, class)?;
+        // Cheaper than all other comparisons.
+        if name.ends_with(own.string(row.name).ok()?)
+            && type_name(own, row.namespace, row.name)? == name
+            && own.enclosing_type(class) == outer
+        {
+            return Some(class);
+        }
+    }
+    Some(TypeDef::NIL)
+}
+
+/// The method or field of a type with this name and signature; nil if there is none.
+#[cfg(feature = "rewrite")]
+pub(crate) fn member_def(
+    own: &Metadata<'_>,
+    class: TypeDef,
+    name: &str,
+    signature: &[u8],
+) -> Option<Token> {
+    row(own, class)?;
+    let methods = own.methods(class).map(Token::from);
+    for token in methods.chain(own.fields(class).map(Token::from)) {
+        let member = member(own, token)?;
+        if member.name == name && member.signature == signature {
+            return Some(token);
+        }
+    }
+    Some(MethodDef::NIL.into())
+}
+
+/// The methods and fields of a type with this name: their attributes and signatures.
+#[cfg(feature = "rewrite")]
+pub(crate) fn members_with_name(
+    own: &Metadata<'_>,
+    class: TypeDef,
+    name: &str,
+) -> Option<Vec<(MemberAttributes, Vec<u8>)>> {
+    row(own, class)?;
+    let mut found = Vec::new();
+    for method in own.methods(class) {
+        let row = row(own, method)?;
+        if own.string(row.name).ok()? == name {
+            let attributes = MemberAttributes::from_bits_retain(row.attributes.bits());
+            found.push((attributes, blob(own, row.signature)?));
+        }
+    }
+    for field in own.fields(class) {
+        let row = row(own, field)?;
+        if own.string(row.name).ok()? == name {
+            let attributes = MemberAttributes::from_bits_retain(row.attributes.bits());
+            found.push((attributes, blob(own, row.signature)?));
+        }
+    }
+    Some(found)
+}
+
+/// The assembly to which a module forwards a type that is not nested. The runtime is asked about others.
+#[cfg(feature = "rewrite")]
+pub(crate) fn forwarded(own: &Metadata<'_>, name: &str) -> Option<Option<String>> {
+    for exported in own.tokens::<ExportedType>() {
+        let row = row(own, exported)?;
+        // Cheaper than all other comparisons.
+        if name.ends_with(own.string(row.name).ok()?)
+            && type_name(own, row.namespace, row.name)? == name
+            && let Implementation::AssemblyRef(assembly) = row.implementation
+        {
+            let assembly = self::row(own, assembly)?;
+            return Some(Some(text(own, assembly.name)?));
+        }
+    }
+    match own.row_count(TokenTable::EXPORTED_TYPE) {
+        0 => Some(None),
+        _ => None,
+    }
 }
 
 /// The method or field of a token, without copies.

@@ -152,8 +152,8 @@ impl<'a> AccessChecker<'a, '_> {
             let lookup = self.lookup;
             let definition = lookup.definition_of(known, self.module, metadata, class)?;
             let found = lookup.member_named(known, definition, &member.name, &wanted);
-            found.map(|(definition, props)| {
-                of_member(&definition, &props.name, props.attributes.access())
+            found.map(|(definition, attributes)| {
+                of_member(&definition, &member.name, attributes.access())
             })
         });
         found.flatten()

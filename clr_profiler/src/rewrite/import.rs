@@ -9,6 +9,7 @@ use crate::metadata::{
     AssemblyProps, AssemblyRefProps, AssemblyVersion, Encoded, MetadataAssemblyEmit,
     MetadataAssemblyImport, MetadataEmit, MetadataEmit2, MetadataImport,
 };
+use crate::metadata::{own, type_def_named};
 use clr_profiler_il::core_library;
 use clr_profiler_il::metadata::{self, Emitter, ResolutionScope};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeToken};
@@ -260,11 +261,7 @@ impl Emitter for ModuleNames<'_, '_> {
     }
 
     fn type_def(&self, name: &str, outer: Option<TypeDef>) -> Result<Option<TypeDef>> {
-        found(
-            self.module_metadata
-                .metadata()
-                .find_type_def_by_name(name, outer),
-        )
+        type_def_named(self.module_metadata.metadata(), name, outer)
     }
 
     fn type_ref(&mut self, scope: Token, name: &str, whole: (Token, &str)) -> Result<TypeToken> {
@@ -278,7 +275,12 @@ impl Emitter for ModuleNames<'_, '_> {
 
     fn member_def(&self, class: TypeDef, name: &str, signature: &[u8]) -> Result<Option<Token>> {
         let metadata = self.module_metadata.metadata();
-        found(metadata.find_member(Some(class), name, Encoded(signature)))
+        found(
+            match metadata.own(|own| own::member_def(own, class, name, signature)) {
+                Some(own) => Ok(own),
+                None => metadata.find_member(Some(class), name, Encoded(signature)),
+            },
+        )
     }
 
     fn member_ref(&mut self, owner: TypeToken, name: &str, signature: &[u8]) -> Result<Token> {

@@ -13,10 +13,11 @@ use crate::error::{Error, OptionalExt, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3};
 use crate::metadata::{
-    AssemblyRefProps, AssemblyVersion, MemberProps, Metadata, MetadataAssemblyImport,
-    MetadataImport, find_type_def, type_def_name, type_ref_name,
+    AssemblyRefProps, AssemblyVersion, Metadata, MetadataAssemblyImport, MetadataImport,
+    find_type_def, own, type_def_name, type_ref_name,
 };
 use crate::runtime::ProfilerInfo;
+use clr_profiler_il::attributes::MemberAttributes;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeRef, TypeToken};
 
@@ -299,21 +300,21 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// A member that a type has or inherits, with the type that declares it.
+    /// The attributes of a member that a type has or inherits, with the type that declares it.
     pub(super) fn member_named(
         self,
         known: &ModulesByName,
         definition: TypeDefinition<'a>,
         name: &str,
         wanted: &str,
-    ) -> SearchResult<(TypeDefinition<'a>, MemberProps)> {
+    ) -> SearchResult<(TypeDefinition<'a>, MemberAttributes)> {
         let class = definition.name();
         let mut others = Vec::new();
         let mut next = definition;
         for _ in 0..DEPTH_LIMIT {
-            for (signature, props) in members(&next, name)? {
+            for (signature, attributes) in members(&next, name)? {
                 if signature == wanted {
-                    return Ok((next, props));
+                    return Ok((next, attributes));
                 }
                 others.push(signature);
             }
@@ -351,6 +352,9 @@ pub(super) fn outermost(path: &str) -> &str {
 
 /// The assembly to which a module forwards a type, if it does; nested types follow the outermost one.
 fn forwarded(metadata: &Metadata<'_>, path: &str) -> SearchResult<Option<String>> {
+    if let Some(own) = metadata.own(|own| own::forwarded(own, outermost(path))) {
+        return Ok(own);
+    }
     let exported = metadata.find_exported_type_by_name(outermost(path), None);
     let Some(exported) = exported.optional()? else {
         return Ok(None);
@@ -382,17 +386,26 @@ fn assembly_and_path(
     Err(NotFound::Unknown)
 }
 
-/// The methods and fields of that name that a type declares, with their signatures.
-fn members(definition: &TypeDefinition<'_>, name: &str) -> Result<Vec<(String, MemberProps)>> {
+/// The methods and fields of that name that a type declares: their signatures and attributes.
+fn members(definition: &TypeDefinition<'_>, name: &str) -> Result<Vec<(String, MemberAttributes)>> {
     let TypeDefinition {
         metadata, class, ..
     } = definition;
-    let mut found = Vec::new();
-    for member in metadata.members_with_name(*class, name)? {
-        let props = metadata.member_props(member?)?;
-        found.extend(signature_text(metadata, &props.signature_blob).map(|text| (text, props)));
-    }
-    Ok(found)
+    let found = match metadata.own(|own| own::members_with_name(own, *class, name)) {
+        Some(own) => own,
+        None => {
+            let mut found = Vec::new();
+            for member in metadata.members_with_name(*class, name)? {
+                let props = metadata.member_props(member?)?;
+                found.push((props.attributes, props.signature_blob));
+            }
+            found
+        }
+    };
+    let found = found.into_iter();
+    Ok(found
+        .filter_map(|(attributes, blob)| Some((signature_text(metadata, &blob)?, attributes)))
+        .collect())
 }
 
 /// The signature of a method or field in text, the same in each module.

@@ -127,6 +127,9 @@ impl<'info> ModuleMetadata<'info> {
     /// The simple name of the assembly, if the module has its manifest.
     pub(super) fn own_assembly(&self) -> Result<Option<String>> {
         let metadata = self.metadata();
+        if let Some(own) = metadata.own(own::assembly_name) {
+            return Ok(own);
+        }
         let assembly = metadata.assembly_from_scope()?;
         let Some(assembly) = assembly.filter(|assembly| !assembly.is_nil()) else {
             return Ok(None);
@@ -137,6 +140,9 @@ impl<'info> ModuleMetadata<'info> {
     /// The assemblies that the module refers to.
     pub(super) fn assembly_refs(&self) -> Result<Vec<(String, Token)>> {
         let metadata = self.metadata();
+        if let Some(own) = metadata.own(own::assembly_refs) {
+            return Ok(own);
+        }
         let references: Vec<_> = metadata.assembly_refs()?.collect::<Result<_>>()?;
         let named = references.into_iter();
         named
