@@ -83,13 +83,10 @@ impl Description {
         if !self.is_late || needs_load {
             return None;
         }
-        let needs_name = self.needs_name(is_framework);
         let mut late = Vec::new();
         for (index, rule) in (0..).zip(&self.rules) {
             let mut patterns = rule.patterns.patterns().iter().filter(|pattern| {
-                !pattern.is_exclusion()
-                    && pattern.matches_assembly(assembly)
-                    && (!needs_name || pattern.assembly().is_some())
+                !pattern.is_exclusion() && self.is_reaching(pattern, assembly, is_framework)
             });
             if let Some(first) = patterns.next() {
                 if !first.selects_all() || !patterns.all(MethodPattern::selects_all) {
@@ -132,7 +129,13 @@ impl Description {
         (has_generated && has_others).then(|| rules.into())
     }
 
-    fn is_reaching(&self, pattern: &MethodPattern, assembly: &str, is_framework: bool) -> bool {
+    /// Whether a pattern is for an assembly of this name.
+    pub(super) fn is_reaching(
+        &self,
+        pattern: &MethodPattern,
+        assembly: &str,
+        is_framework: bool,
+    ) -> bool {
         let is_named = !self.needs_name(is_framework) || pattern.assembly().is_some();
         is_named && pattern.matches_assembly(assembly)
     }

@@ -487,13 +487,9 @@ impl Description {
         is_framework: bool,
     ) -> impl Iterator<Item = &MethodPattern> {
         let all = self.rules.iter().flat_map(|rule| rule.patterns.patterns());
-        all.filter(move |pattern| self.reaches(pattern, assembly, is_framework))
-    }
-
-    fn reaches(&self, pattern: &MethodPattern, assembly: &str, is_framework: bool) -> bool {
-        !pattern.is_exclusion()
-            && pattern.matches_assembly(assembly)
-            && (pattern.assembly().is_some() || !self.needs_name(is_framework))
+        all.filter(move |pattern| {
+            !pattern.is_exclusion() && self.is_reaching(pattern, assembly, is_framework)
+        })
     }
 
     /// All patterns, in their order, without those that have matched nothing and need not.
