@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clr_metadata::token::HashTokens;
+use clr_profiler::il::token::HashTokens;
 
 /// A node of the tree; valid for the tree that it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
