@@ -145,7 +145,11 @@ namespace RuntimeTests
                 competitor = new Thread(() =>
                 {
                     while (!Volatile.Read(ref done[0]))
+                    {
                         GC.Collect();
+                        // Without a rest, .NET Core 3.1 can leave the other thread no time for minutes.
+                        Thread.Sleep(1);
+                    }
                 });
                 competitor.Start();
             }

@@ -218,8 +218,10 @@ impl Modules {
         let opened = self.open(info, module, &facts, choose);
         opened.or_else(|problem| {
             let path = &facts.name;
-            let line = format_args!("`{path}` is not covered: {problem}");
-            Session::say(&self.settings, line);
+            Session::say(
+                &self.settings,
+                format_args!("`{path}` is not covered: {problem}"),
+            );
             Ok(None)
         })
     }
