@@ -198,6 +198,8 @@ pub(super) struct CodeMap {
     met: HashMap<usize, Arc<Code>, HashTokens>,
     /// Addresses in native libraries, with the names of these and their rules; forgotten when code is added where none was so far.
     natives: HashMap<usize, (Arc<str>, Rule), HashTokens>,
+    /// Instruction pointers in known code, and whether a call precedes them; forgotten with the addresses.
+    calls: HashMap<usize, bool, HashTokens>,
     /// The blocks in which there is code.
     blocks: HashSet<usize, HashTokens>,
     /// Addresses that are in no compiled code; forgotten when code is added.
@@ -219,6 +221,27 @@ impl CodeMap {
         Some(code)
     }
 
+    /// Whether there is code at an instruction pointer that may be one after a call.
+    pub(super) fn is_code(&mut self, ip: usize) -> bool {
+        !self.natives.contains_key(&ip.wrapping_sub(1)) && self.at(ip).is_some()
+    }
+
+    /// Whether the instruction before this address is a call.
+    pub(super) fn follows_call(&mut self, ip: usize) -> bool {
+        if let Some(known) = self.calls.get(&ip) {
+            return *known;
+        }
+        let follows_call = follows_call(ip);
+        let before = ip.wrapping_sub(1);
+        if self.natives.contains_key(&before) || self.at(before).is_some() {
+            if self.calls.len() >= MET {
+                self.calls.clear();
+            }
+            self.calls.insert(ip, follows_call);
+        }
+        follows_call
+    }
+
     /// The library at an address that was looked up before, and its rule.
     pub(super) fn native_at(&self, address: usize) -> Option<(Arc<str>, Rule)> {
         self.natives.get(&address).cloned()
@@ -234,6 +257,12 @@ impl CodeMap {
     /// A library can have been unloaded, and another one loaded at its address.
     pub(super) fn forget_natives(&mut self) {
         self.natives.clear();
+        self.calls.clear();
+    }
+
+    fn forget_met(&mut self) {
+        self.met.clear();
+        self.calls.clear();
     }
 
     pub(super) fn is_none(&self, address: usize) -> bool {
@@ -261,7 +290,7 @@ impl CodeMap {
             let end = code.start.saturating_add(code.size);
             for block in (code.start >> BLOCK..=(end - 1) >> BLOCK).take(BLOCKS) {
                 if self.blocks.insert(block) {
-                    self.natives.clear();
+                    self.forget_natives();
                 }
             }
             while let Some((start, last)) = self.by_start.range(..end).next_back()
@@ -269,7 +298,7 @@ impl CodeMap {
             {
                 let start = *start;
                 self.by_start.remove(&start);
-                self.met.clear();
+                self.forget_met();
             }
             self.by_start.insert(code.start, Arc::new(code));
         }
@@ -279,8 +308,8 @@ impl CodeMap {
     pub(super) fn forget(&mut self, is_gone: impl Fn(FunctionId) -> bool) {
         self.by_start
             .retain(|_, code| !code.function.is_some_and(&is_gone));
-        self.met.clear();
-        self.natives.clear();
+        self.forget_met();
+        self.forget_natives();
         self.blocks.clear();
         self.none.clear();
     }

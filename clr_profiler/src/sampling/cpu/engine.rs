@@ -11,7 +11,7 @@ use super::feed::{self, Feed};
 use super::maps::Maps;
 use super::native::Natives;
 use super::signal::{self, Header};
-use super::slot::Key;
+use super::slot::{self, Key};
 use super::threads::{Batch, Threads};
 use super::timer;
 use super::waiting::{self, Wait, Waiting};
@@ -29,8 +29,11 @@ use crate::worker::{Stop, Worker, is_early};
 const SHORT: Duration = Duration::from_millis(40);
 const LONG: Duration = Duration::from_millis(160);
 
-/// The intervals of a pause while there are samples: a thread has room for so many of them, whatever their stacks.
-const INTERVALS: u32 = 7;
+/// The intervals of a pause while there are samples: a thread has room for so many of them, whatever their stacks; and at most, if it
+/// has room for stacks like the largest so far. The data of each frame is read once in a pause, from memory that the program has
+/// displaced from the caches.
+const FEW: u32 = 7;
+const MANY: u32 = 14;
 
 /// The pause after which threads that may wait are visited again, and the samples of the kernel are read.
 const LOOK: Duration = Duration::from_millis(20);
@@ -94,6 +97,8 @@ struct Delivery {
     maps: Maps,
     natives: Natives,
     frames: Vec<CpuFrame>,
+    /// The words of the largest sample so far.
+    largest: usize,
     waiting: Option<Waiting>,
 }
 
@@ -120,6 +125,7 @@ impl Engine {
                 maps: Maps::default(),
                 natives: Natives::default(),
                 frames: Vec::new(),
+                largest: 0,
                 waiting: options.wall_clock.then(|| Waiting::new(options.wait_label)),
             }),
             totals: Mutex::default(),
@@ -262,13 +268,16 @@ impl Shared {
         let _until_end = UntilEnd(self);
         self.find_threads(info)?;
         let _by_pipe = CopyByPipe::begin();
-        let busy = (self.interval * INTERVALS).clamp(SHORT, LONG);
-        let (mut pause, mut reads) = (busy, 0_u32);
+        let (mut pause, mut reads) = ((self.interval * FEW).clamp(SHORT, LONG), 0_u32);
         loop {
             let is_over = stop.wait(pause);
             let mut delivery = lock(&self.delivery);
             let is_busy = self.deliver(info, &mut delivery);
             let looks = delivery.waiting.is_some();
+            let fitting = slot::RING.checked_div(delivery.largest);
+            let fitting = fitting.and_then(|fitting| u32::try_from(fitting).ok());
+            let busy = self.interval * fitting.unwrap_or(FEW).clamp(FEW, MANY);
+            let busy = busy.clamp(SHORT, LONG);
             match is_over {
                 true => self.end_waits(info, &mut delivery),
                 false => self.look_at_waits(info, &mut delivery),
@@ -390,13 +399,7 @@ impl Shared {
         maps: &'a mut Maps,
         natives: &'a mut Natives,
     ) -> Walker<'a> {
-        Walker {
-            info,
-            map: &self.map,
-            maps,
-            natives,
-            depth: self.depth,
-        }
+        Walker::new(info, &self.map, (maps, natives), self.depth)
     }
 
     fn deliver_batch(&self, info: &ProfilerInfo, delivery: &mut Delivery, batch: &Batch) {
@@ -405,6 +408,7 @@ impl Shared {
             maps,
             natives,
             frames,
+            largest,
             ..
         } = delivery;
         let mut walker = self.walker(info, maps, natives);
@@ -415,6 +419,7 @@ impl Shared {
         let mut words = &*batch.records;
         while let Some(record) = Record::take(&mut words) {
             frames.clear();
+            *largest = record.len().max(*largest);
             let walked = walker.walk(&record, frames);
             let weight = u32::try_from(record.header(Header::Weight)).unwrap_or(1);
             let sample = CpuSample {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The words of a ring, a power of two: half a megabyte, of which the system provides the pages that are used.
-const RING: usize = 1 << 16;
+pub(super) const RING: usize = 1 << 16;
 
 /// The slots that are made at a time, and how often.
 const CHUNK: usize = 64;

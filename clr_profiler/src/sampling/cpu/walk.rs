@@ -1,7 +1,7 @@
 //! The frames of a copied stack.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::code::{self, Code, CodeMap, Executed};
 use super::maps::Maps;
@@ -49,6 +49,11 @@ impl<'a> Record<'a> {
             beyond,
             is_exceeded: Cell::new(false),
         })
+    }
+
+    /// The number of its words.
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
     }
 
     pub(super) fn header(&self, header: Header) -> usize {
@@ -123,16 +128,49 @@ struct Frame {
 
 /// Walks stacks, and learns about code on the way.
 pub(super) struct Walker<'a> {
-    pub(super) info: &'a dyn Executed,
-    pub(super) map: &'a Mutex<CodeMap>,
-    pub(super) maps: &'a mut Maps,
-    pub(super) natives: &'a mut Natives,
-    pub(super) depth: usize,
+    info: &'a dyn Executed,
+    map: &'a Mutex<CodeMap>,
+    /// The map, while nothing is done that takes long, or that asks the runtime.
+    held: Option<MutexGuard<'a, CodeMap>>,
+    maps: &'a mut Maps,
+    natives: &'a mut Natives,
+    depth: usize,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
+    pub(super) fn new(
+        info: &'a dyn Executed,
+        map: &'a Mutex<CodeMap>,
+        (maps, natives): (&'a mut Maps, &'a mut Natives),
+        depth: usize,
+    ) -> Self {
+        Self {
+            info,
+            map,
+            held: None,
+            maps,
+            natives,
+            depth,
+        }
+    }
+
+    fn map(&mut self) -> &mut CodeMap {
+        let map = self.map;
+        self.held.get_or_insert_with(|| lock(map))
+    }
+
+    fn release(&mut self) {
+        self.held = None;
+    }
+
     /// Appends the frames of a sample, innermost first.
     pub(super) fn walk(&mut self, record: &Record<'_>, frames: &mut Vec<CpuFrame>) -> Walked {
+        let walked = self.walk_held(record, frames);
+        self.release();
+        walked
+    }
+
+    fn walk_held(&mut self, record: &Record<'_>, frames: &mut Vec<CpuFrame>) -> Walked {
         let mut frame = Frame {
             ip: record.header(Header::Ip),
             sp: record.header(Header::Sp),
@@ -156,15 +194,15 @@ impl Walker<'_> {
             // Below its handling of a hardware exception, the runtime has the frame of the instruction that raised it.
             let has_faulted = is_above_native
                 && !is_interrupted
-                && lock(self.map).at(frame.ip).is_some()
-                && !code::follows_call(frame.ip);
+                && self.map().is_code(frame.ip)
+                && !self.map().follows_call(frame.ip);
             let place = self.place(frame.ip, is_top || has_faulted || is_interrupted, is_top);
             is_above_native = matches!(place, Place::Native(..) | Place::Stub);
             // The runtime replaces the return address of a thread that it suspends by that of a function of its own.
             let is_hijacked = is_above_managed
                 && !is_interrupted
                 && matches!(place, Place::Native(..))
-                && !code::follows_call(frame.ip);
+                && !self.map().follows_call(frame.ip);
             is_above_managed = matches!(place, Place::Managed(_));
             if is_hijacked {
                 match by_frame(record, frame) {
@@ -262,15 +300,14 @@ impl Walker<'_> {
     fn place(&mut self, ip: usize, is_next: bool, is_top: bool) -> Place {
         // A call can be the last instruction of a method: a return address is not always in it.
         let address = if is_next { ip } else { ip.wrapping_sub(1) };
-        {
-            let mut map = lock(self.map);
-            if let Some((library, rule)) = map.native_at(address) {
-                return Place::Native(library, Some(rule));
-            }
-            if let Some(code) = map.at(address) {
-                return Place::Managed(code);
-            }
+        let map = self.map();
+        if let Some((library, rule)) = map.native_at(address) {
+            return Place::Native(library, Some(rule));
         }
+        if let Some(code) = map.at(address) {
+            return Place::Managed(code);
+        }
+        self.release();
         let can_be_code = || is_next || code::follows_call(ip);
         let Some(mapping) = self.maps.code_at(address, can_be_code) else {
             return Place::Nothing;
@@ -456,18 +493,21 @@ impl Walker<'_> {
             let caller = above(frame.sp.checked_add(word * 8)?)?;
             let leads_on = caller.fp.is_multiple_of(8) && caller.fp >= caller.sp;
             let is_one = leads_on && record.word(caller.fp).is_some() && self.is_return(caller.ip);
-            let is_native = || lock(self.map).at(caller.ip.wrapping_sub(1)).is_none();
-            (is_one && (is_stub || is_native())).then_some(caller)
+            let is_found =
+                is_one && (is_stub || self.map().at(caller.ip.wrapping_sub(1)).is_none());
+            is_found.then_some(caller)
         })
     }
 
     /// Whether a word is a return address: code after a call.
     fn is_return(&mut self, ip: usize) -> bool {
         let before = ip.wrapping_sub(1);
+        if self.map().at(before).is_some() {
+            return self.map().follows_call(ip);
+        }
+        self.release();
         let follows_call = || code::follows_call(ip);
-        let is_code = lock(self.map).at(before).is_some()
-            || self.maps.code_at(before, follows_call).is_some();
-        is_code && code::follows_call(ip)
+        self.maps.code_at(before, follows_call).is_some() && follows_call()
     }
 }
 

@@ -14,6 +14,15 @@ pub(crate) const NATIVE: u64 = 0;
 const LIMIT: usize = 200_000;
 /// The number for functions beyond the limit.
 const OTHERS: u64 = 1;
+/// The number for code that the runtime generates.
+pub(crate) const STUB: u64 = 2;
+/// The number for the frames that a broken stack has not.
+pub(crate) const UNKNOWN: u64 = 3;
+/// The names of these, in order.
+const NAMES: [&str; 4] = ["[native]", "[other methods]", "[stub]", "[stack unknown]"];
+
+/// The names of libraries whose addresses are known: one has another address whenever the mapped files are read.
+const LIBRARIES: usize = 10_000;
 
 /// Gives each function a number, and queries its name once.
 #[derive(Clone)]
@@ -23,7 +32,8 @@ pub(crate) struct Functions {
     lines: bool,
     numbers: HashMap<Frame, u64>,
     frames: Vec<Frame>,
-    libraries: HashMap<Arc<str>, u64>,
+    /// By the addresses of their names, which are kept for that.
+    libraries: HashMap<usize, (Arc<str>, u64), HashTokens>,
 }
 
 #[derive(Clone, Copy)]
@@ -36,13 +46,13 @@ struct Known {
 
 impl Functions {
     pub(crate) fn new(lines: bool) -> Self {
-        let frames = ["[native]", "[other methods]"].map(|name| Frame::from(Arc::from(name)));
+        let frames = NAMES.map(named);
         Self {
             known: HashMap::default(),
             lines,
             numbers: HashMap::new(),
             frames: frames.into(),
-            libraries: HashMap::new(),
+            libraries: HashMap::default(),
         }
     }
 
@@ -74,13 +84,17 @@ impl Functions {
         self.of_frame(named(&name))
     }
 
-    /// The number of a library, or of other code that is no method.
-    pub(crate) fn of_library(&mut self, name: &str) -> u64 {
-        if let Some(number) = self.libraries.get(name) {
+    /// The number of a library.
+    pub(crate) fn of_library(&mut self, name: &Arc<str>) -> u64 {
+        let address = name.as_ptr().addr();
+        if let Some((_, number)) = self.libraries.get(&address) {
             return *number;
         }
         let number = self.of_frame(named(&format!("[{name}]")));
-        self.libraries.insert(name.into(), number);
+        if self.libraries.len() >= LIBRARIES {
+            self.libraries.clear();
+        }
+        self.libraries.insert(address, (Arc::clone(name), number));
         number
     }
 

@@ -10,7 +10,7 @@ use clr_profiler::Overhead;
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{CpuCode, CpuSample, Sample};
 
-use super::functions::{Functions, NATIVE, thread_name};
+use super::functions::{Functions, NATIVE, STUB, UNKNOWN, thread_name};
 use super::options::Options;
 use super::sampling::Totals;
 
@@ -141,7 +141,7 @@ impl Profile {
             let number = match &frame.code {
                 CpuCode::Managed(function) => functions.number(info, *function, frame.ip),
                 CpuCode::Native(library) => functions.of_library(library),
-                _ => functions.of_library("stub"),
+                _ => STUB,
             };
             let is_again = frame.function().is_none() && before == Some(number);
             before = Some(number);
@@ -150,7 +150,7 @@ impl Profile {
             }
         }
         if sample.is_broken {
-            frames.insert(0, functions.of_library("stack unknown"));
+            frames.insert(0, UNKNOWN);
         }
         let frames = thread.into_iter().chain(frames);
         let time = sample.cpu + sample.waited;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::profilers::cpu::functions::{Functions, NATIVE, thread_name};
+use crate::profilers::cpu::functions::{Functions, NATIVE, STUB, thread_name};
 use crate::stacks::Stacks;
 use clr_profiler::prelude::*;
 use clr_profiler::sampling::{CpuCode, CpuSample, Sample};
@@ -62,7 +62,7 @@ impl Window {
             let number = match &frame.code {
                 CpuCode::Managed(function) => self.functions.number(info, *function, frame.ip),
                 CpuCode::Native(library) => self.functions.of_library(library),
-                _ => self.functions.of_library("stub"),
+                _ => STUB,
             };
             // Frames of one library in a row are one frame.
             if frame.function().is_some() || frames.last() != Some(&number) {

@@ -61,13 +61,9 @@ fn walk(
     words[0] = words.len();
     let words: Vec<u64> = words.into_iter().map(|word| word as u64).collect();
     let mut frames = Vec::new();
-    let mut walker = Walker {
-        info: asked,
-        map: &Mutex::new(map),
-        maps: &mut Maps::default(),
-        natives: &mut Natives::default(),
-        depth: 64,
-    };
+    let map = Mutex::new(map);
+    let (mut maps, mut natives) = (Maps::default(), Natives::default());
+    let mut walker = Walker::new(asked, &map, (&mut maps, &mut natives), 64);
     let walked = walker.walk(&Record::take(&mut &*words).unwrap(), &mut frames);
     (
         frames.into_iter().map(|frame| frame.code).collect(),
