@@ -9,7 +9,8 @@
 //!
 //! A program that computes runs in six ways: without coverage, with hits, with hits whose probes stay, with counts, and with and
 //! without hits where code is compiled once. The least of its runs counts, because other programs make runs longer, never shorter.
-//! Programs of others follow, with the medians of their runs. Runs with and without coverage alternate.
+//! Programs of others follow, with the medians of their runs. Runs with and without coverage alternate. For some of them, "the floor"
+//! is the cost of a profiler that sets bodies with the same probes, which were made before the program started.
 
 use std::process::ExitCode;
 
@@ -22,6 +23,8 @@ mod command;
 mod compiled;
 #[cfg(target_os = "linux")]
 mod computing;
+#[cfg(target_os = "linux")]
+mod floor;
 #[cfg(target_os = "linux")]
 mod jit;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,7 @@
 //! Programs of others with coverage, and the same programs without it.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use clr_profiler_tests::{
@@ -9,6 +10,7 @@ use clr_profiler_tests::{
 };
 
 use crate::command::{clr, stderr};
+use crate::floor::Floor;
 use crate::jit::{Compilations, JitClock};
 
 /// A program at work.
@@ -16,6 +18,8 @@ struct Job {
     /// The methods that are covered.
     methods: &'static str,
     command: Command,
+    /// The folder of its assemblies, if the least is measured that its coverage can cost.
+    assemblies: Option<PathBuf>,
     /// Has its input.
     _folder: Folder,
 }
@@ -65,6 +69,7 @@ fn generates() -> Option<Job> {
     Some(Job {
         methods: "AutoRest.CSharp!**",
         command,
+        assemblies: None,
         _folder: folder,
     })
 }
@@ -78,6 +83,7 @@ fn validates() -> Option<Job> {
     Some(Job {
         methods: "**",
         command,
+        assemblies: None,
         _folder: folder,
     })
 }
@@ -102,6 +108,7 @@ fn reads_proteins() -> Option<Job> {
     Some(Job {
         methods: "mzlib*!**; Omics!**; Proteomics!**; UsefulProteomicsDatabases!**; MzLibUtil!**; Chemistry!**",
         command,
+        assemblies: None,
         _folder: folder,
     })
 }
@@ -109,7 +116,8 @@ fn reads_proteins() -> Option<Job> {
 /// A server and command line with about sixty assemblies of its own, which have no PDBs.
 fn azmcp(words: &str) -> Option<Job> {
     let folder = Folder::new();
-    let mut command = Command::new(on(9)?.application()?);
+    let program = on(9)?.application()?;
+    let mut command = Command::new(program);
     command.args(words.split(' '));
     command.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
     command.env("AZURE_MCP_COLLECT_TELEMETRY", "false");
@@ -117,6 +125,7 @@ fn azmcp(words: &str) -> Option<Job> {
     Some(Job {
         methods: "Azure.Mcp*!**; Azure.Bicep*!**; azmcp!**",
         command,
+        assemblies: program.parent().map(Path::to_owned),
         _folder: folder,
     })
 }
@@ -135,6 +144,7 @@ fn compiles(files: usize) -> Option<Job> {
     Some(Job {
         methods: "Microsoft.CodeAnalysis*!**",
         command,
+        assemblies: compiler.parent().map(Path::to_owned),
         _folder: Folder::new(),
     })
 }
@@ -150,48 +160,70 @@ impl Job {
             "-o",
             json.to_str().unwrap(),
         ];
-        let (mut plain, mut covered) = (Vec::new(), Vec::new());
-        let (mut of_jit, mut of_covered) = (Vec::new(), Vec::new());
+        let floor = self.assemblies.as_deref();
+        let floor = floor.map(|assemblies| Floor::new(self.methods, assemblies));
+        let (mut plain, mut covered, mut least) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut of_jit, mut of_covered, mut of_least) = (Vec::new(), Vec::new(), Vec::new());
+        let mut counts = None;
         let mut command = copy(&self.command);
         clock.attach(&mut command, &folder);
         // The first runs read files into memory.
         for round in 0..=runs {
             let one = seconds(&command);
             let jit = clock.last(&folder);
+            let with_floor = floor.as_ref().map(|floor| floor_seconds(floor, &command));
+            counts = floor.as_ref().map(Floor::counts);
+            let floor_jit = with_floor.and_then(|_| clock.last(&folder));
             let other = covered_seconds(&words, &command);
             let covered_jit = clock.last(&folder);
             if round > 0 {
                 plain.push(one);
                 covered.push(other);
+                least.extend(with_floor);
+                of_least.extend(floor_jit);
                 of_jit.extend(jit);
                 of_covered.extend(covered_jit);
             }
         }
-        let spread = format!("{} and {}", spread(&plain), spread(&covered));
+        let spreads = format!("{} and {}", spread(&plain), spread(&covered));
         let (plain, covered) = (median(plain), median(covered));
         println!(
-            "{name:40} {plain:.2} s, covered {covered:.2} s: {:.2} x ({spread})",
+            "{name:40} {plain:.2} s, covered {covered:.2} s: {:.2} x ({spreads})",
             covered / plain
         );
-        if of_jit.is_empty() {
-            return;
+        print_jit(plain, &of_jit, &of_covered);
+        if let Some((bodies, hits)) = counts {
+            let spread = spread(&least);
+            let least = median(least);
+            println!(
+                "{:40} {least:.2} s: {:.2} x ({spread}); {bodies} bodies, {hits} probes hit",
+                "    the floor",
+                least / plain,
+            );
+            print_jit(plain, &of_jit, &of_least);
         }
-        let middle = |of: &[Compilations], get: fn(&Compilations) -> f64| {
-            median(of.iter().map(get).collect())
-        };
-        let took = [&of_jit, &of_covered].map(|of| middle(of, |one| one.seconds));
-        let bytes = [&of_jit, &of_covered].map(|of| middle(of, |one| one.bytes));
-        println!(
-            "{:40} {:.3} s, covered {:.3} s: {:.1} % of the plain run; \
-             {} methods, {:.2} x as many bytes of IL",
-            "    of it the JIT",
-            took[0],
-            took[1],
-            (took[1] - took[0]) / plain * 100.0,
-            middle(&of_covered, |one| one.methods),
-            bytes[1] / bytes[0],
-        );
     }
+}
+
+/// Prints the medians of the JIT's work in plain runs of this time, and in others.
+fn print_jit(plain: f64, of_plain: &[Compilations], of_others: &[Compilations]) {
+    if of_plain.is_empty() {
+        return;
+    }
+    let middle =
+        |of: &[Compilations], get: fn(&Compilations) -> f64| median(of.iter().map(get).collect());
+    let took = [of_plain, of_others].map(|of| middle(of, |one| one.seconds));
+    let bytes = [of_plain, of_others].map(|of| middle(of, |one| one.bytes));
+    println!(
+        "{:40} {:.3} s of the plain run, {:.3} s of this: {:.1} % of the plain run; \
+         {} methods, {:.2} x as many bytes of IL",
+        "        the JIT",
+        took[0],
+        took[1],
+        (took[1] - took[0]) / plain * 100.0,
+        middle(of_others, |one| one.methods),
+        bytes[1] / bytes[0],
+    );
 }
 
 /// A command with the same arguments and variables.
@@ -221,10 +253,22 @@ fn median(mut of: Vec<f64>) -> f64 {
 
 /// The processor time of a command's children, in seconds.
 fn seconds(command: &Command) -> f64 {
+    seconds_of(&timed(command).output().unwrap())
+}
+
+/// That with the profiler of the floor.
+fn floor_seconds(floor: &Floor, command: &Command) -> f64 {
+    let mut timed = timed(command);
+    floor.attach(&mut timed);
+    seconds_of(&timed.output().unwrap())
+}
+
+/// A command that tells the processor time of another one.
+fn timed(command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$@\"; times >&2", "sh"]);
     shell.arg(command.get_program()).args(command.get_args());
-    seconds_of(&with_variables(shell, command).output().unwrap())
+    with_variables(shell, command)
 }
 
 /// That of a program under the command, without the time of the command itself.

@@ -7,6 +7,7 @@
 #![recursion_limit = "512"]
 
 mod contexts;
+mod cover_floor;
 mod every_callback;
 mod flag_rules;
 mod hooks_bench;
