@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::measure::{Job, Result, server};
+use super::measure::{Job, Result, With, server};
 use super::server::{QUESTIONS, Server};
 
 /// The megabytes of the trace, so that its files change places during the run.
@@ -86,8 +86,8 @@ pub(crate) fn run(minutes: u64, rate: u32) -> Result<()> {
 
 /// Asks both servers at the same rate, and prints a line a minute.
 fn compare(jobs: [&Job; 2], (minutes, rate): (u64, u32), bytes: &AtomicU64) -> Result<()> {
-    let [plain, traced] = [(jobs[0], false), (jobs[1], true)]
-        .map(|(job, is_traced)| Server::start(&mut job.command(is_traced)?, job));
+    let [plain, traced] = [(jobs[0], With::Nothing), (jobs[1], With::Tracer)]
+        .map(|(job, with)| Server::start(&mut job.command(with)?, job));
     let servers = [plain?, traced?];
     let expected: Vec<Option<String>> = QUESTIONS.iter().map(|it| servers[0].ask(it)).collect();
     if expected.iter().any(Option::is_none) {

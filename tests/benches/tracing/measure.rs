@@ -5,7 +5,7 @@ use std::env;
 use std::error::Error;
 use std::fs::{self, File};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use clr_profiler_launcher::{Launch, ProfilerLibrary, find_library};
@@ -25,6 +25,9 @@ const TYPES: usize = 60;
 /// The number of targets at the start.
 const TARGETS: usize = 200;
 
+/// The trace of a run, and its former part.
+const TRACES: [&str; 2] = ["trace.json", "trace.1.json"];
+
 /// The end of a run.
 #[derive(Clone, Copy)]
 enum End {
@@ -32,6 +35,17 @@ enum End {
     Own,
     /// It is a server, which ends after so many answers.
     Answers(usize),
+}
+
+/// The profiler of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum With {
+    Nothing,
+    Tracer,
+    /// One that finds the targets by their names, for the next one.
+    Search,
+    /// One that refuses the precompiled code of the targets, and does nothing else.
+    Refusals,
 }
 
 /// A program at work.
@@ -73,10 +87,11 @@ pub(crate) fn run(rounds: usize, part: &str) -> Result<()> {
 
 type Make = fn(&'static str) -> Result<Option<Job>>;
 
-const JOBS: [(&str, Make); 20] = [
+const JOBS: [(&str, Make); 21] = [
     ("Roslyn compiles a file", |name| compiles(name, 1)),
     ("Roslyn compiles 120 files", |name| compiles(name, 120)),
     ("Roslyn compiles 30 files", |name| compiles(name, 30)),
+    ("Roslyn compiles 400 files", |name| compiles(name, 400)),
     ("AutoRest.CSharp writes a client", |name| {
         generates(name, TYPES)
     }),
@@ -145,30 +160,44 @@ impl Job {
     }
 
     fn measure(&self, rounds: usize) -> Result<()> {
-        let mut costs = [Vec::new(), Vec::new()];
+        let kinds = [With::Nothing, With::Tracer, With::Refusals];
+        let kinds = &kinds[..if self.targets.is_some() { 3 } else { 2 }];
+        let mut costs = vec![Vec::new(); kinds.len()];
         // The first runs read files into memory.
         for round in 0..=rounds {
-            for (costs, is_traced) in costs.iter_mut().zip([false, true]) {
-                let cost = self.run(is_traced)?;
+            for (costs, with) in costs.iter_mut().zip(kinds) {
+                let cost = self.run(*with)?;
                 if round > 0 {
                     costs.push(cost);
                 }
             }
         }
-        let [(plain, _), (traced, size)] = costs.map(|mut costs| {
-            costs.sort_by(|one, other| one.0.total_cmp(&other.0));
-            costs[costs.len() / 2]
-        });
+        let medians: Vec<Cost> = costs
+            .into_iter()
+            .map(|mut costs| {
+                costs.sort_by(|one, other| one.0.total_cmp(&other.0));
+                costs[costs.len() / 2]
+            })
+            .collect();
+        let ((plain, _), (traced, size)) = (medians[0], medians[1]);
         println!(
             "{:44}{plain:>9.3}{traced:>9.3}{:>8.3}{size:>9.1}",
             self.name,
             traced / plain
         );
+        if let Some((refused, _)) = medians.get(2) {
+            println!(
+                "{:44}{:9}{refused:>9.3}{:>8.3}",
+                "  their precompiled code refused alone",
+                "",
+                refused / plain
+            );
+        }
         Ok(())
     }
 
-    /// Starts it, with the tracer or without, and with its errors in a file.
-    pub(crate) fn command(&self, is_traced: bool) -> Result<Command> {
+    /// Starts it, with a profiler or without, and with its errors in a file.
+    pub(crate) fn command(&self, with: With) -> Result<Command> {
         let output = self.folder.path("trace.json");
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut launch = match self.is_alone {
@@ -180,7 +209,15 @@ impl Job {
             }
             false => self.runtime.launch(&self.program, &arguments),
         };
-        if is_traced {
+        if matches!(with, With::Search | With::Refusals) {
+            let library = find_library("scenarios")?;
+            launch.profiler(ProfilerLibrary::new(library, clsid("RefusedCode"))?);
+            launch.env("REFUSED_CODE_METHODS", self.folder.path("found"));
+        }
+        if with == With::Search {
+            launch.env("REFUSED_CODE_NAMES", self.folder.path("targets"));
+        }
+        if with == With::Tracer {
             // That of the command is built otherwise, and says more about what its users get.
             let library = match env::var_os("TRACER_LIBRARY") {
                 Some(path) => path.into(),
@@ -211,8 +248,9 @@ impl Job {
     }
 
     /// Runs it once.
-    fn run(&self, is_traced: bool) -> Result<Cost> {
-        let mut command = self.command(is_traced)?;
+    fn run(&self, with: With) -> Result<Cost> {
+        let is_traced = with == With::Tracer;
+        let mut command = self.command(with)?;
         let before = ended()?;
         match self.end {
             End::Own => self.wait(&mut command.spawn()?)?,
@@ -222,9 +260,12 @@ impl Job {
         if is_traced && let Some(targets) = self.targets {
             self.check_targets(targets)?;
         }
+        if with == With::Refusals {
+            self.check_refusals()?;
+        }
         let size = |name: &str| fs::metadata(self.folder.path(name)).map_or(0, |file| file.len());
         let size = match is_traced {
-            true => size("trace.json") + size("trace.1.json"),
+            true => TRACES.into_iter().map(size).sum(),
             false => 0,
         };
         Ok((time, size as f64 / 1e6))
@@ -233,6 +274,20 @@ impl Job {
     pub(crate) fn fails(&self, reason: &dyn std::fmt::Display) -> Box<dyn Error> {
         let log = fs::read_to_string(self.folder.path("log")).unwrap_or_default();
         format!("{}: {reason}: {log}", self.name).into()
+    }
+
+    /// That the code of each target was refused: its precompiled code, at least once.
+    fn check_refusals(&self) -> Result<()> {
+        let found = fs::read_to_string(self.folder.path("found"))?
+            .lines()
+            .count();
+        let refused: usize = fs::read_to_string(self.folder.path("found.refused"))?.parse()?;
+        match refused >= found && found > 0 {
+            true => Ok(()),
+            false => Err(self.fails(&format!(
+                "{refused} of {found} targets had their code refused"
+            ))),
+        }
     }
 
     /// That so many methods were called, and each of their calls has a span.
@@ -394,7 +449,7 @@ fn started(name: &'static str) -> Result<Option<Job>> {
     job.options = vec![
         (
             "METHOD_TRACER_METHODS",
-            "**; Microsoft.AspNetCore.**".to_owned(),
+            "Microsoft.AspNetCore.*!**; Microsoft.Extensions.*!**".to_owned(),
         ),
         ("METHOD_TRACER_SUMMARY", summary.display().to_string()),
         ("METHOD_TRACER_BUDGET", "100".to_owned()),
@@ -402,7 +457,7 @@ fn started(name: &'static str) -> Result<Option<Job>> {
     // Those that each start calls.
     let mut starts = Vec::new();
     for _ in 0..3 {
-        job.run(true)?;
+        job.run(With::Tracer)?;
         starts.push(fs::read_to_string(&summary)?);
     }
     let starts = starts.iter().map(|text| methods(text).collect());
@@ -415,19 +470,45 @@ fn started(name: &'static str) -> Result<Option<Job>> {
     }
     let is_plain = |name: &&str| {
         let is_plain = !name.contains(['<', '&', '*', '[']) && !name.contains("..");
-        name.ends_with(')') && is_plain && alike.get(*name) == Some(&1)
+        name.ends_with(')') && is_plain && alike.get(*name) == Some(&1) && !is_explicit(name)
     };
     let mut names: Vec<&str> = common.into_iter().filter(is_plain).collect();
     names.sort_unstable();
-    names.truncate(TARGETS);
-    if names.len() < TARGETS {
-        return Err(format!("{} methods are called at the start", names.len()).into());
-    }
-    let targets = job.folder.path("targets");
+    let [targets, found] = ["targets", "found"].map(|name| job.folder.path(name));
     fs::write(&targets, names.join("\n"))?;
+    job.run(With::Search)?;
+    let precompiled = fs::read_to_string(&found)?;
+    let mut chosen: Vec<&str> = precompiled.lines().collect();
+    chosen.truncate(TARGETS);
+    if chosen.len() < TARGETS {
+        let count = chosen.len();
+        return Err(
+            format!("{count} methods with precompiled code are called at the start").into(),
+        );
+    }
+    fs::write(&found, chosen.join("\n"))?;
+    let patterns = chosen.iter().filter_map(|line| {
+        let (path, rest) = line.split_once('\t')?;
+        let assembly = Path::new(path).file_stem()?.to_str()?;
+        let (_, name) = rest.split_once('\t')?;
+        Some(format!("{assembly}!{name}"))
+    });
+    fs::write(&targets, patterns.collect::<Vec<_>>().join("\n"))?;
     job.options[0].1 = format!("@{}", targets.display());
+    // Those of all methods.
+    for name in TRACES {
+        let _ = fs::remove_file(job.folder.path(name));
+    }
     job.targets = Some(TARGETS);
     Ok(Some(job))
+}
+
+/// Whether a method's own name may have that of an interface in it, with dots, which patterns have between types.
+fn is_explicit(name: &str) -> bool {
+    let path = name.split('(').next().unwrap_or_default();
+    let before = path.rsplit('.').nth(1).unwrap_or_default();
+    let mut characters = before.chars();
+    characters.next() == Some('I') && characters.next().is_some_and(char::is_uppercase)
 }
 
 fn without_type_arguments(name: &str) -> String {

@@ -15,6 +15,7 @@ mod jit_share;
 mod load_paths;
 mod native_calls_bench;
 mod patches_bench;
+mod refused_code;
 mod start;
 
 use clr_profiler::prelude::*;
