@@ -9,15 +9,16 @@ use super::{SPANS, compilations};
 use crate::spans::{Recording, process_time, thread_time};
 
 /// The time of a span, of a call that is only counted, and of a span for which the helper is called, in nanoseconds. They are those of
-/// .NET 8; calls of .NET Core 3.1 make a transition.
+/// .NET 8; calls of .NET Core 3.1 make a transition. A count takes a third of its cost: a method with one is not inlined, and what it calls
+/// is compiled worse.
 const COSTS: Costs = Costs {
     span: 35.0,
-    count: 8.0,
+    count: 24.0,
     helped: 500.0,
 };
 const OLDER: Costs = Costs {
     span: 60.0,
-    count: 30.0,
+    count: 45.0,
     helped: 700.0,
 };
 
@@ -44,6 +45,26 @@ const REPLACED: Duration = Duration::from_secs(3);
 /// The shortest time by which calls are measured, in nanoseconds.
 const SHORT: f64 = 50e6;
 
+/// The CPU times of the process and of compilations, the time of callbacks, and the moment.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    process: u64,
+    compiled: u64,
+    called: u64,
+    at: Instant,
+}
+
+impl Reading {
+    fn now(called: Duration) -> Self {
+        Self {
+            process: process_time(),
+            compiled: compilations::spent(),
+            called: u64::try_from(called.as_nanos()).unwrap_or(u64::MAX),
+            at: Instant::now(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     span: f64,
@@ -67,12 +88,14 @@ pub(super) struct Budget {
     /// The part of the CPU time that tracing may take.
     share: f64,
     costs: Costs,
-    /// CPU times at the last check, of the process and of compilations, and its moment.
-    last: (u64, u64, Instant),
+    /// The state at the last check.
+    last: Reading,
     /// The CPU time, the costs so far, and the share of the time.
     passed: f64,
     spent: f64,
     shared: f64,
+    /// The time of callbacks, which calls have not given up yet.
+    owed: f64,
     /// The number of spans that were not lost, and the costs of the tool's threads with those that wait.
     kept: f64,
     written: f64,
@@ -104,7 +127,6 @@ pub(super) struct Changed {
 
 impl Budget {
     pub(super) fn new(share: f64, can_suppress_transitions: bool) -> Self {
-        let now = process_time();
         compilations::limit(COMPILED * ADVANCE);
         Self {
             share,
@@ -112,10 +134,11 @@ impl Budget {
                 true => COSTS,
                 false => OLDER,
             },
-            last: (now, compilations::spent(), Instant::now()),
+            last: Reading::now(Duration::ZERO),
             passed: 0.0,
             spent: 0.0,
             shared: 0.0,
+            owed: 0.0,
             kept: 0.0,
             written: 0.0,
             helped: Vec::new(),
@@ -123,13 +146,15 @@ impl Budget {
         }
     }
 
-    /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
-    pub(super) fn watch(&mut self) -> Changed {
-        let now = (process_time(), compilations::spent(), Instant::now());
-        let passed = now.0.saturating_sub(self.last.0) as f64;
-        let elapsed = now.2.saturating_duration_since(self.last.2).as_nanos() as f64;
-        let compiled = now.1.saturating_sub(self.last.1) as f64;
-        self.last = now;
+    /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts. The time of
+    /// callbacks is that of the whole run.
+    pub(super) fn watch(&mut self, callbacks: Duration) -> Changed {
+        let now = Reading::now(callbacks);
+        let last = std::mem::replace(&mut self.last, now);
+        let passed = now.process.saturating_sub(last.process) as f64;
+        let elapsed = now.at.saturating_duration_since(last.at).as_nanos() as f64;
+        let compiled = now.compiled.saturating_sub(last.compiled) as f64;
+        let called = now.called.saturating_sub(last.called) as f64;
         let mut methods = self.methods();
         let kept: f64 = methods.iter().map(|method| method.kept).sum();
         let counts = self.counts();
@@ -140,9 +165,11 @@ impl Budget {
         self.spent += spent + compiled;
         self.passed += passed;
         self.shared += allowance(self.share, passed, elapsed, spent);
-        let allowed = self.shared.max(ADVANCE);
+        self.owed = owed(self.owed + called, self.share, elapsed, spent);
+        let allowed = (self.shared - self.owed).max(ADVANCE);
         // The costs of calls and of the tool's threads leave less for compilations.
-        let others = self.spent - now.1 as f64;
+        let compiled = now.compiled as f64;
+        let others = self.spent - compiled;
         compilations::limit((allowed - others).min(COMPILED * allowed));
         // Writing the spans costs more than beginning and ending them.
         let each = written / self.kept.max(1.0);
@@ -150,7 +177,7 @@ impl Budget {
             method.cost += method.kept * each;
         }
         let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
-        if others <= for_calls(allowed, now.1 as f64) {
+        if others <= for_calls(allowed, compiled) {
             return Changed::default();
         }
         // The excess is saved from now on. A burst of calls is not measured by the short time that it takes.
@@ -216,9 +243,17 @@ impl Budget {
     /// happen.
     fn give_up(&mut self, most: f64, passed: f64, changed: &mut Changed) {
         let most = most / self.costs.count;
+        // Those that are called most come first.
+        self.counted
+            .sort_by_key(|method| std::cmp::Reverse(method.calls));
+        let mut left: f64 = self.counted.iter().map(|method| method.calls as f64).sum();
         for method in &mut self.counted {
+            if left <= most {
+                break;
+            }
+            left -= method.calls as f64;
             let is_new = self.passed - method.since < COUNTED;
-            if method.calls as f64 <= most / 4.0 || method.is_replaced || is_new {
+            if method.is_replaced || is_new {
                 continue;
             }
             match method.given_up {
@@ -257,6 +292,12 @@ fn allowance(share: f64, passed: f64, elapsed: f64, spent: f64) -> f64 {
     (share * passed).max(spent.min(share * LEAST * elapsed))
 }
 
+/// What is still owed for callbacks. Most are made at a start, and a program that waits would owe them for long: it gives up what the share of the
+/// least CPU time leaves it.
+fn owed(owed: f64, share: f64, elapsed: f64, spent: f64) -> f64 {
+    (owed - (share * LEAST * elapsed - spent).max(0.0)).max(0.0)
+}
+
 /// The part of the allowed costs that compilations leave for calls: methods that cannot wait for their spans may have spent all.
 fn for_calls(allowed: f64, compiled: f64) -> f64 {
     (allowed - compiled).max((1.0 - COMPILED) * allowed)
@@ -282,7 +323,7 @@ struct Method {
 
 #[cfg(test)]
 mod tests {
-    use super::{allowance, for_calls};
+    use super::{allowance, for_calls, owed};
 
     #[test]
     fn compilations_leave_a_part_for_calls() {
@@ -300,5 +341,15 @@ mod tests {
         assert_eq!(whole(0.0, 1e9, 0.0), 0);
         assert_eq!(whole(2e6, 1e9, 4e6), 4_000_000);
         assert_eq!(whole(2e6, 1e9, 9e7), 10_000_000);
+    }
+
+    #[test]
+    fn callbacks_are_owed_until_a_program_has_waited() {
+        let after = |spent| owed(3e7, 0.05, 1e9, spent).round() as u64;
+        // 1 % of a processor, of which calls have spent a part, or all.
+        assert_eq!(after(0.0), 20_000_000);
+        assert_eq!(after(4e6), 24_000_000);
+        assert_eq!(after(9e7), 30_000_000);
+        assert_eq!(owed(3e7, 0.05, 6e9, 0.0).round() as u64, 0);
     }
 }

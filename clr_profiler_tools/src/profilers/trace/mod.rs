@@ -303,7 +303,7 @@ fn drain(
             let is_due = passed >= CHECK || spans > BURST;
             if let Some(budget) = budget.as_mut().filter(|_| is_due) {
                 (passed, spans) = (Duration::ZERO, 0);
-                let changed = budget.watch();
+                let changed = budget.watch(info.overhead().time);
                 let asked = keys::of(&changed.renewed);
                 match instrumentation.renew(&asked) {
                     Ok(renewed) => keys::renew(&asked, renewed),
