@@ -9,8 +9,8 @@ use super::{SPANS, compilations};
 use crate::spans::{Recording, process_time, thread_time};
 
 /// The time of a span, of a call that is only counted, and of a span for which the helper is called, in nanoseconds. They are those of
-/// .NET 8; calls of .NET Core 3.1 make a transition. A count takes a third of its cost: a method with one is not inlined, and what it calls
-/// is compiled worse.
+/// .NET 8; calls of .NET Core 3.1 make a transition. A count is dearer than its own code: a method with one is not
+/// inlined.
 const COSTS: Costs = Costs {
     span: 35.0,
     count: 24.0,
@@ -292,8 +292,8 @@ fn allowance(share: f64, passed: f64, elapsed: f64, spent: f64) -> f64 {
     (share * passed).max(spent.min(share * LEAST * elapsed))
 }
 
-/// What is still owed for callbacks. Most are made at a start, and a program that waits would owe them for long: it gives up what the share of the
-/// least CPU time leaves it.
+/// The time of callbacks that is still owed. Most are made at a start, and a program that waits would owe them for long: it gives up the part of
+/// the share of the least CPU time that its calls leave.
 fn owed(owed: f64, share: f64, elapsed: f64, spent: f64) -> f64 {
     (owed - (share * LEAST * elapsed - spent).max(0.0)).max(0.0)
 }
