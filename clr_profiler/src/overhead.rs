@@ -65,6 +65,23 @@ impl ProfilerInfo {
         }
     }
 
+    /// The [time of callbacks](Overhead::time) so far, without the rest of [`overhead`](Self::overhead).
+    ///
+    /// It reads counters, and takes no lock: for code that asks often. It may be called from any thread, and needs no events.
+    ///
+    /// ```
+    /// # use clr_profiler::prelude::*;
+    /// # fn check(info: &ProfilerInfo) {
+    /// let before = info.callback_time();
+    /// // Later:
+    /// let since = info.callback_time() - before;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn callback_time(&self) -> Duration {
+        Duration::from_nanos(self.costs().counted().nanoseconds)
+    }
+
     fn held_bytes(&self) -> usize {
         let parts = [
             lifetimes::held_bytes(),

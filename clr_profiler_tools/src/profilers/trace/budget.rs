@@ -1,8 +1,11 @@
 //! The budget: methods that are called too often lose their spans, and keep an exact count.
 
+use std::cmp::Reverse;
 use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use clr_profiler::prelude::*;
 
 use super::notes::{self, About};
 use super::{SPANS, compilations};
@@ -50,16 +53,16 @@ const SHORT: f64 = 50e6;
 struct Reading {
     process: u64,
     compiled: u64,
-    called: u64,
+    callbacks: Duration,
     at: Instant,
 }
 
 impl Reading {
-    fn now(called: Duration) -> Self {
+    fn now(info: &ProfilerInfo) -> Self {
         Self {
             process: process_time(),
             compiled: compilations::spent(),
-            called: u64::try_from(called.as_nanos()).unwrap_or(u64::MAX),
+            callbacks: info.callback_time(),
             at: Instant::now(),
         }
     }
@@ -85,6 +88,7 @@ pub(super) fn charged<R>(work: impl FnOnce() -> R) -> R {
 
 /// The costs so far, and the methods without spans.
 pub(super) struct Budget {
+    info: ProfilerInfo,
     /// The part of the CPU time that tracing may take.
     share: f64,
     costs: Costs,
@@ -126,7 +130,7 @@ pub(super) struct Changed {
 }
 
 impl Budget {
-    pub(super) fn new(share: f64, can_suppress_transitions: bool) -> Self {
+    pub(super) fn new(info: ProfilerInfo, share: f64, can_suppress_transitions: bool) -> Self {
         compilations::limit(COMPILED * ADVANCE);
         Self {
             share,
@@ -134,7 +138,8 @@ impl Budget {
                 true => COSTS,
                 false => OLDER,
             },
-            last: Reading::now(Duration::ZERO),
+            last: Reading::now(&info),
+            info,
             passed: 0.0,
             spent: 0.0,
             shared: 0.0,
@@ -146,15 +151,14 @@ impl Budget {
         }
     }
 
-    /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts. The time of
-    /// callbacks is that of the whole run.
-    pub(super) fn watch(&mut self, callbacks: Duration) -> Changed {
-        let now = Reading::now(callbacks);
+    /// Adds the costs since the last check. If they are too high, the methods that cost most lose their spans, or their counts.
+    pub(super) fn watch(&mut self) -> Changed {
+        let now = Reading::now(&self.info);
         let last = std::mem::replace(&mut self.last, now);
         let passed = now.process.saturating_sub(last.process) as f64;
         let elapsed = now.at.saturating_duration_since(last.at).as_nanos() as f64;
         let compiled = now.compiled.saturating_sub(last.compiled) as f64;
-        let called = now.called.saturating_sub(last.called) as f64;
+        let called = now.callbacks.saturating_sub(last.callbacks).as_nanos() as f64;
         let mut methods = self.methods();
         let kept: f64 = methods.iter().map(|method| method.kept).sum();
         let counts = self.counts();
@@ -168,8 +172,7 @@ impl Budget {
         self.owed = owed(self.owed + called, self.share, elapsed, spent);
         let allowed = (self.shared - self.owed).max(ADVANCE);
         // The costs of calls and of the tool's threads leave less for compilations.
-        let compiled = now.compiled as f64;
-        let others = self.spent - compiled;
+        let others = self.spent - now.compiled as f64;
         compilations::limit((allowed - others).min(COMPILED * allowed));
         // Writing the spans costs more than beginning and ending them.
         let each = written / self.kept.max(1.0);
@@ -177,7 +180,7 @@ impl Budget {
             method.cost += method.kept * each;
         }
         let mut cost: f64 = methods.iter().map(|method| method.cost).sum();
-        if others <= for_calls(allowed, compiled) {
+        if others <= for_calls(allowed, now.compiled as f64) {
             return Changed::default();
         }
         // The excess is saved from now on. A burst of calls is not measured by the short time that it takes.
@@ -197,7 +200,7 @@ impl Budget {
             changed.renewed.push(method.number);
         }
         if counts > most {
-            self.give_up(most, passed, &mut changed);
+            self.give_up((counts, most), passed, &mut changed);
         }
         changed
     }
@@ -239,19 +242,14 @@ impl Budget {
         calls as f64 * self.costs.count
     }
 
-    /// The counted methods whose counts alone are too dear get their original IL when they are compiled again, or at once if that does not
-    /// happen.
-    fn give_up(&mut self, most: f64, passed: f64, changed: &mut Changed) {
-        let most = most / self.costs.count;
-        // Those that are called most come first.
-        self.counted
-            .sort_by_key(|method| std::cmp::Reverse(method.calls));
-        let mut left: f64 = self.counted.iter().map(|method| method.calls as f64).sum();
-        for method in &mut self.counted {
-            if left <= most {
-                break;
-            }
-            left -= method.calls as f64;
+    /// The counted methods that are called most, until the rest costs at most as much as it may, get their original IL when they are compiled
+    /// again, or at once if that does not happen.
+    fn give_up(&mut self, (counts, most): (f64, f64), passed: f64, changed: &mut Changed) {
+        self.counted.sort_by_key(|method| Reverse(method.calls));
+        let each = self.costs.count;
+        let costs = self.counted.iter().map(|method| method.calls as f64 * each);
+        let dear = excess(costs, counts - most);
+        for method in self.counted.iter_mut().take(dear) {
             let is_new = self.passed - method.since < COUNTED;
             if method.is_replaced || is_new {
                 continue;
@@ -298,6 +296,17 @@ fn owed(owed: f64, share: f64, elapsed: f64, spent: f64) -> f64 {
     (owed - (share * LEAST * elapsed - spent).max(0.0)).max(0.0)
 }
 
+/// How many of these costs, from the first on, make up an excess.
+fn excess(costs: impl Iterator<Item = f64>, mut excess: f64) -> usize {
+    costs
+        .take_while(|cost| {
+            let is_needed = excess > 0.0;
+            excess -= cost;
+            is_needed
+        })
+        .count()
+}
+
 /// The part of the allowed costs that compilations leave for calls: methods that cannot wait for their spans may have spent all.
 fn for_calls(allowed: f64, compiled: f64) -> f64 {
     (allowed - compiled).max((1.0 - COMPILED) * allowed)
@@ -323,7 +332,7 @@ struct Method {
 
 #[cfg(test)]
 mod tests {
-    use super::{allowance, for_calls, owed};
+    use super::{allowance, excess, for_calls, owed};
 
     #[test]
     fn compilations_leave_a_part_for_calls() {
@@ -341,6 +350,15 @@ mod tests {
         assert_eq!(whole(0.0, 1e9, 0.0), 0);
         assert_eq!(whole(2e6, 1e9, 4e6), 4_000_000);
         assert_eq!(whole(2e6, 1e9, 9e7), 10_000_000);
+    }
+
+    #[test]
+    fn the_dearest_counts_are_given_up_until_the_rest_fits() {
+        let given_up = |by| excess([50.0, 30.0, 15.0, 5.0].into_iter(), by);
+        assert_eq!(
+            [0.0, 1.0, 50.0, 51.0, 80.0, 96.0, 200.0].map(given_up),
+            [0, 1, 1, 2, 2, 4, 4]
+        );
     }
 
     #[test]

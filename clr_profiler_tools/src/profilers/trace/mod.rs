@@ -215,7 +215,7 @@ impl Tool for MethodTracer {
         }))?;
         let instrumentation = setup.attach(instrumentation)?;
         let budget = options.budget;
-        let budget = budget.map(|share| Budget::new(share, can_suppress_transitions));
+        let budget = budget.map(|share| Budget::new(info.clone(), share, can_suppress_transitions));
         if budget.is_some() {
             setup.add_events(EventMask::ENABLE_REJIT);
         }
@@ -303,7 +303,7 @@ fn drain(
             let is_due = passed >= CHECK || spans > BURST;
             if let Some(budget) = budget.as_mut().filter(|_| is_due) {
                 (passed, spans) = (Duration::ZERO, 0);
-                let changed = budget.watch(info.overhead().time);
+                let changed = budget.watch();
                 let asked = keys::of(&changed.renewed);
                 match instrumentation.renew(&asked) {
                     Ok(renewed) => keys::renew(&asked, renewed),

@@ -89,6 +89,7 @@ pub fn calls() -> Vec<Call> {
         Asks ProfilerInfo::as_raw = |at| used(Ok(at.info.as_raw()));
         Asks ProfilerInfo::method = |at| used(at.info.method(FunctionId::pick(at)?));
         Asks ProfilerInfo::overhead = |at| used(Ok(at.info.overhead()));
+        Asks ProfilerInfo::callback_time = |at| used(Ok(at.info.callback_time()));
         Asks ProfilerInfo::is_hot_reload_enabled =
             |at| used(at.info.is_hot_reload_enabled(ModuleId::pick(at)?));
         Asks ProfilerInfo::source_location = |at| used(at.info.source_location(FunctionId::pick(at)?, 7));
