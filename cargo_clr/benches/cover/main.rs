@@ -31,10 +31,22 @@ mod jit;
 mod programs;
 #[cfg(target_os = "linux")]
 mod reports;
+#[cfg(target_os = "linux")]
+#[path = "../../../tests/benches/usage/mod.rs"]
+mod usage;
 
 #[cfg(target_os = "linux")]
 fn main() -> ExitCode {
-    let arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if_eq(programs::TIMER).is_some() {
+        return match programs::time(arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("cover: error: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mut arguments = arguments.filter(|word| word != "--bench").peekable();
     let runs = arguments.next_if(|word| word.parse::<usize>().is_ok());
     let runs = runs.and_then(|runs| runs.parse().ok()).unwrap_or(5);

@@ -1,8 +1,9 @@
 //! Programs of others with coverage, and the same programs without it.
 
-use std::fs;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::{env, fs};
 
 use clr_profiler_tests::{
     Folder, GENERATOR, Pinned, Runtime, VALIDATOR, configure_generator, fetched, profilee,
@@ -12,6 +13,7 @@ use clr_profiler_tests::{
 use crate::command::{clr, stderr};
 use crate::floor::Floor;
 use crate::jit::{Compilations, JitClock};
+use crate::usage::Usage;
 
 /// A program at work.
 struct Job {
@@ -265,16 +267,16 @@ fn floor_seconds(floor: &Floor, command: &Command) -> f64 {
 
 /// A command that tells the processor time of another one.
 fn timed(command: &Command) -> Command {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "\"$@\"; times >&2", "sh"]);
-    shell.arg(command.get_program()).args(command.get_args());
-    with_variables(shell, command)
+    let mut timer = Command::new(env::current_exe().unwrap());
+    timer.arg(TIMER);
+    timer.arg(command.get_program()).args(command.get_args());
+    with_variables(timer, command)
 }
 
 /// That of a program under the command, without the time of the command itself.
 fn covered_seconds(words: &[&str], command: &Command) -> f64 {
     let mut clr = clr(words);
-    clr.args(["--", "sh", "-c", "\"$@\"; times >&2", "sh"]);
+    clr.arg("--").arg(env::current_exe().unwrap()).arg(TIMER);
     clr.arg(command.get_program()).args(command.get_args());
     seconds_of(&with_variables(clr, command).output().unwrap())
 }
@@ -289,15 +291,28 @@ fn with_variables(mut to: Command, from: &Command) -> Command {
     to
 }
 
-/// The sum of the second line of `times`: `0m1.25s 0m0.50s`.
+/// The processor time that a [timer](TIMER) has told.
 fn seconds_of(output: &Output) -> f64 {
     let told = stderr(output);
     assert!(output.status.success(), "{told}");
-    let mut lines = told.lines().skip_while(|line| !line.starts_with("0m"));
-    let line = lines.nth(1).unwrap_or_else(|| panic!("{told}"));
-    let parts = line.split(' ').map(|part| {
-        let (minutes, seconds) = part.trim_end_matches('s').split_once('m').unwrap();
-        minutes.parse::<f64>().unwrap() * 60.0 + seconds.parse::<f64>().unwrap()
-    });
-    parts.sum()
+    let mut lines = told.lines();
+    let time = lines.find_map(|line| line.strip_prefix(TIMER)?.trim().parse().ok());
+    time.unwrap_or_else(|| panic!("{told}"))
+}
+
+/// The word that makes this program a timer: it starts the program of the words after it, and tells the processor time of its processes.
+pub(super) const TIMER: &str = "--processor-time-of";
+
+/// Is such a timer. The clock of a shell counts in steps of 10 ms, some percent of a small program.
+pub(super) fn time(words: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let mut words = words;
+    let mut command = Command::new(words.next().ok_or("a program is missing")?);
+    let status = command.args(words).status()?;
+    // The compiler's own code for a success.
+    if !matches!(status.code(), Some(0 | 8)) {
+        return Err(format!("{command:?}: {status}").into());
+    }
+    let usage = Usage::of_ended()?;
+    eprintln!("{TIMER} {}", (usage.user + usage.system).as_secs_f64());
+    Ok(())
 }

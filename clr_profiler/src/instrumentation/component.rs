@@ -12,7 +12,7 @@ use crate::event_mask::EventMask;
 use crate::events::CallbackSet;
 use crate::ids::{FunctionId, ModuleId, RejitId};
 use crate::info::function_control::FunctionControl;
-use crate::info::{CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo9};
+use crate::info::{CorProfilerInfo, CorProfilerInfo2};
 use crate::profiler::{Component, Setup};
 use crate::rejit::{Inliners, Rejit, RejitOptions};
 use crate::rewrite::{RewriteContext, Rewritten, mistake};
@@ -231,28 +231,26 @@ impl Component for Instrumentation {
             return Ok(());
         };
         let _noted = shared.note_compilation(function);
-        // Most are not selected: the rest of their facts is not asked for.
         let facts = info.function_info(function)?;
         let key = (facts.module, facts.token);
         // Under one lock: another instance may be decided about meanwhile, and its body set.
-        if shared.is_deferring() && lock(&shared.table).leave_undecided(key) {
+        if shared.is_deferring() && lock(&shared.table).leave_undecided(key, function) {
             return Ok(());
         }
         if !shared.selects(key, function)? {
             return Ok(());
         }
-        let method = info.method(function)?;
         let is_deferring = shared.is_deferring();
-        let (begun, codes) = {
+        let (begun, earlier) = {
             let mut table = lock(&shared.table);
             let begun = table.begin_or_defer(key, is_deferring);
-            (begun, table.needs_map(key))
+            (begun, table.needs_map(key, function))
         };
         let (rules, has_code) = match begun {
             Some(Begun::First(rules)) => (rules, false),
             Some(Begun::Again(rules)) => (rules, true),
             None => {
-                shared.set_offset_map(&method, key, codes);
+                shared.set_offset_map(function, key, earlier);
                 return Ok(());
             }
         };
@@ -263,10 +261,13 @@ impl Component for Instrumentation {
         };
         let result = match has_code {
             true => info.rewrite_method_again(key.0, key.1, edit),
-            false => method.rewrite(edit),
+            false => {
+                let locals = shared.description.locals();
+                info.rewrite_once(key, Some(function), locals, edit)
+            }
         };
         // Another thread may have been setting it before, which this one has waited for.
-        shared.set_offset_map(&method, key, codes);
+        shared.set_offset_map(function, key, earlier);
         // Other threads and instances find the work done.
         let is_first = edited.is_some() || result.as_ref().map_or(true, Rewritten::is_first);
         if is_first {
@@ -292,11 +293,9 @@ impl Component for Instrumentation {
             return Ok(());
         };
         shared.end_compilation(function);
-        let facts = info.function_info(function)?;
-        let key = (facts.module, facts.token);
-        if lock(&shared.table).is_known(key) {
-            let codes = info.native_code_start_addresses(function, RejitId::ORIGINAL);
-            lock(&shared.table).compiled(key, codes.unwrap_or_default());
+        if shared.description.deferral.is_some() {
+            let facts = info.function_info(function)?;
+            lock(&shared.table).compiled((facts.module, facts.token));
         }
         Ok(())
     }

@@ -437,6 +437,12 @@ impl Instrumentation {
         self
     }
 
+    /// Promises that the edits neither ask for [locals](MethodBody::locals) nor add some, so that their types are not decoded for each method.
+    pub fn without_locals(mut self) -> Self {
+        self.description.needs_no_locals = true;
+        self
+    }
+
     /// Leaves methods alone that are compiled while `is_deferred` returns true, until they are compiled again.
     ///
     /// A change costs the more the more methods run once: each takes some time, and longer code takes longer to compile. This is for

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::ids::ModuleId;
 use crate::info::is_framework;
 use crate::info::method_facts::MethodDefinition;
-use crate::rewrite::{HelperAssembly, RewriteContext, Rewritten};
+use crate::rewrite::{HelperAssembly, LocalTypes, RewriteContext, Rewritten};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::pattern::{Matched, MethodFacts, MethodPattern, MethodPatterns};
@@ -48,6 +48,8 @@ pub(super) struct Description {
     pub(super) timing: Timing,
     /// Whether modules stay closed to writing.
     pub(super) adds_no_tokens: bool,
+    /// Whether the edits need no types of locals.
+    pub(super) needs_no_locals: bool,
     /// Whether methods wait that are first compiled now, and are selected by rules that allow it alone.
     pub(super) deferral: Option<Arc<Deferral>>,
     /// Whether patterns without an assembly reach those of .NET.
@@ -239,6 +241,14 @@ impl Description {
     /// Whether the code of one of these rules may need a new token.
     pub(super) fn adds_tokens(&self, rules: &[RuleIndex]) -> bool {
         !self.adds_no_tokens && self.calls_helper(rules)
+    }
+
+    /// Whether the types of locals are read for the edits.
+    pub(super) const fn locals(&self) -> LocalTypes {
+        match self.needs_no_locals {
+            true => LocalTypes::Unread,
+            false => LocalTypes::Read,
+        }
     }
 
     /// Whether the code of one of these rules refers to a helper, so that the module has to load it. Groups refer to none in the core

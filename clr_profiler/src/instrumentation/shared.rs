@@ -17,12 +17,13 @@ use crate::error::{Error, Result};
 use crate::ids::{ClassId, FunctionId, ModuleId};
 use crate::image::Images;
 use crate::info::function_control::FunctionControl;
-use crate::info::method::Method;
 use crate::info::{
     self, CorProfilerInfo, CorProfilerInfo2, CorProfilerInfo3, ModuleFlags, is_framework,
 };
 use crate::rewrite::HelperAssembly;
-use crate::rewrite::{RewriteContext, RewriteError, Rewritten, add_editor, missing_methods};
+use crate::rewrite::{
+    RewriteContext, RewriteError, Rewritten, add_editor, missing_methods, set_offset_map,
+};
 use crate::runtime::{Owner, ProfilerInfo, lock, owned_by};
 use crate::worker::{Stop, Worker};
 use clr_profiler_il::edit::NotInstrumentable;
@@ -152,16 +153,18 @@ impl Shared {
         renewed
     }
 
-    /// Gives the runtime the map of IL offsets of a method that needs one; `codes` are those that get their offsets before.
+    /// Gives the runtime the map of IL offsets of a method that needs one; `earlier` are the functions whose code gets its offsets
+    /// before.
     pub(super) fn set_offset_map(
         &self,
-        method: &Method<'_>,
+        function: FunctionId,
         key: MethodKey,
-        codes: Option<Vec<usize>>,
+        earlier: Option<Vec<FunctionId>>,
     ) {
-        if let Some(codes) = codes {
-            method.set_offset_map(&codes);
-            lock(&self.table).has_offsets(key, &codes);
+        if let Some(earlier) = earlier
+            && let Some(with_code) = set_offset_map(&self.info, function, key, &earlier)
+        {
+            lock(&self.table).have_offsets(key, &with_code, function);
         }
     }
 
@@ -358,7 +361,8 @@ impl Shared {
             return;
         };
         let mut edited = None;
-        let result = self.info.rewrite_method(key.0, key.1, |body, cx| {
+        let locals = self.description.locals();
+        let result = self.info.rewrite_once(key, None, locals, |body, cx| {
             edited = Some(self.name_to_keep(cx));
             self.description.apply(&rules, body, cx)
         });
@@ -405,7 +409,7 @@ impl Shared {
         let reaching = description.reaching(&assembly, is_framework);
         let rules =
             description.select_definition(&reaching, &definition, is_framework, is_global)?;
-        Ok(self.decide(key, rules))
+        Ok(self.decide(key, rules.into()))
     }
 
     /// Whether precompiled instances over a type may have copies of selected methods.

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use super::late::Whole;
 use super::outcome::MethodState;
 use super::rules::RuleIndex;
-use crate::ids::ModuleId;
+use crate::ids::{FunctionId, ModuleId};
 use crate::image::ModuleImage;
 use clr_profiler_il::token::{HashTokens, MethodDef};
+use functions::Functions;
 pub(super) use waiting::Begun;
 use waiting::Unseen;
 
@@ -105,8 +106,8 @@ pub(super) struct Row {
     set: u64,
     /// Whether its body was set without a map of IL offsets: before the callback of its compilation, or again.
     needs_map: bool,
-    /// The addresses of its native code for which the runtime may still apply another map of IL offsets.
-    codes: BTreeSet<usize>,
+    /// Those of whose native code the runtime may still apply another map of IL offsets.
+    functions: Functions,
     /// Whether its rules were applied again, and have given it its original IL.
     is_given_back: bool,
     /// Whether it may be left alone until it is compiled again, and its compilations that have not ended.
@@ -169,7 +170,7 @@ impl Row {
             is_kept: false,
             set: 0,
             needs_map: false,
-            codes: BTreeSet::new(),
+            functions: Functions::default(),
             is_given_back: false,
             may_wait: false,
             compilations: 0,
@@ -226,12 +227,7 @@ impl Table {
     }
 
     /// Records the decision about a method that has not been looked at.
-    pub(super) fn decide(
-        &mut self,
-        (id, method): MethodKey,
-        rules: Vec<RuleIndex>,
-        may_wait: bool,
-    ) {
+    pub(super) fn decide(&mut self, (id, method): MethodKey, rules: Rules, may_wait: bool) {
         let Some(module) = self.modules.get_mut(&id) else {
             return;
         };
@@ -248,7 +244,7 @@ impl Table {
         let row = Row {
             // The program compiles methods of its own modules once.
             may_wait: may_wait && is_late,
-            ..Row::new(rules.into())
+            ..Row::new(rules)
         };
         place.insert(match module.unseen.remove(&method) {
             Some(unseen) => unseen.decided(row),
@@ -291,14 +287,6 @@ impl Table {
     pub(super) fn has_methods(&self, id: ModuleId) -> bool {
         let module = self.modules.get(&id);
         module.is_some_and(|module| !module.rows.is_empty() || !module.unseen.is_empty())
-    }
-
-    /// Whether there is a state of a method.
-    pub(super) fn is_known(&self, (id, method): MethodKey) -> bool {
-        let module = self.modules.get(&id);
-        module.is_some_and(|module| {
-            module.rows.contains_key(&method) || module.unseen.contains_key(&method)
-        })
     }
 
     /// Whether a method is selected.
@@ -376,18 +364,31 @@ impl Table {
         Some(rules)
     }
 
-    /// The addresses of code that has to get its offsets before the map of them changes, if the body of the method was set
-    /// without a map.
-    pub(super) fn needs_map(&self, (id, method): MethodKey) -> Option<Vec<usize>> {
-        let row = self.modules.get(&id)?.rows.get(&method)?;
-        (self.is_removed() || row.needs_map).then(|| row.codes.iter().copied().collect())
+    /// The functions whose code has to get its offsets before the map of them changes, if the body of the method was set
+    /// without a map. The other function is being compiled, so that it has more code the next time.
+    pub(super) fn needs_map(
+        &mut self,
+        (id, method): MethodKey,
+        function: FunctionId,
+    ) -> Option<Vec<FunctionId>> {
+        let is_removed = self.is_removed();
+        let row = self.modules.get_mut(&id)?.rows.get_mut(&method)?;
+        let earlier = (is_removed || row.needs_map).then(|| row.functions.all().to_vec());
+        row.functions.add(function);
+        earlier
     }
 
-    /// Records that code of a method has its offsets.
-    pub(super) fn has_offsets(&mut self, (id, method): MethodKey, codes: &[usize]) {
+    /// Records that the code of these functions has its offsets; that of the other one is being compiled.
+    pub(super) fn have_offsets(
+        &mut self,
+        (id, method): MethodKey,
+        earlier: &[FunctionId],
+        function: FunctionId,
+    ) {
         let module = self.modules.get_mut(&id);
         if let Some(row) = module.and_then(|module| module.rows.get_mut(&method)) {
-            row.codes.retain(|code| !codes.contains(code));
+            row.functions.remove(earlier);
+            row.functions.add(function);
         }
     }
 
@@ -575,6 +576,7 @@ impl Table {
 }
 
 pub(super) mod first_use;
+mod functions;
 mod waiting;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::metadata::Metadata;
 use clr_profiler_il::attributes::GenericParamAttributes;
 use clr_profiler_il::body::MethodBody;
 use clr_profiler_il::metadata::{Cache, MetadataResolver};
-use clr_profiler_il::signature::TypeSig;
+use clr_profiler_il::signature::{MethodSig, TypeSig};
 use clr_profiler_il::token::{Token, TypeDef};
 use clr_profiler_il::verify::{MethodContext, VerifyBuffers};
 
@@ -31,6 +31,10 @@ pub(super) fn check<'n>(
     (body, buffers): (&mut MethodBody, &mut VerifyBuffers),
     names: impl FnOnce() -> IlNames<'n>,
 ) -> Result<()> {
+    // Nothing of the method is looked up for it.
+    if edited.is_neutral_encoded(bytes, before, body) {
+        return Ok(());
+    }
     let declared = &subject.signature;
     let changed;
     let signature = match declared.effective_return_type(subject.props.implementation) {
@@ -42,7 +46,7 @@ pub(super) fn check<'n>(
         }
         _ => declared,
     };
-    let references = references(subject, known);
+    let references = references(subject, declared, known);
     let context = MethodContext {
         signature,
         this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
@@ -66,14 +70,18 @@ pub(super) fn check<'n>(
 }
 
 /// The type parameters of the method and its type that are constrained to reference types.
-fn references(subject: &Subject<'_>, known: &Cache<TypeDef, Arc<[u32]>>) -> Vec<TypeSig> {
+fn references(
+    subject: &Subject<'_>,
+    declared: &MethodSig,
+    known: &Cache<TypeDef, Arc<[u32]>>,
+) -> Vec<TypeSig> {
     let class = subject.props.class;
     let of_type = known.get(class, || {
         constrained(&subject.metadata, class.into()).collect()
     });
     let of_type = of_type.iter().copied().map(TypeSig::Var);
     // Few methods have type parameters.
-    let is_generic = subject.signature.generic_parameter_count > 0;
+    let is_generic = declared.generic_parameter_count > 0;
     let of_method = is_generic.then(|| constrained(&subject.metadata, subject.method.into()));
     let of_method = of_method.into_iter().flatten().map(TypeSig::MVar);
     of_type.chain(of_method).collect()

@@ -8,7 +8,7 @@ use super::import::Importer;
 use super::module_metadata::ModuleMetadata;
 use super::store::{Module, store};
 use super::subject::Subject;
-use super::{Memory, RewriteContext, edited};
+use super::{LocalTypes, Memory, RewriteContext, edited};
 use crate::error::{Error, Hresult, Result};
 use crate::ids::ModuleId;
 use crate::info::{CorProfilerInfo, CorProfilerInfo3, CorProfilerInfo7, ModuleFlags};
@@ -282,8 +282,10 @@ impl TypeBuilder<'_> {
         let new = Unfinished::define(&self.writer, self.class, name, attributes, &signature)?;
         let method = new.method;
         let mut memory = Memory::default();
-        let made = Subject::new(self.info, self.module, method)
-            .and_then(|subject| edited(&subject, &self.cached, &mut memory, &[], edit));
+        let made = Subject::new(self.info, self.module, method).and_then(|subject| {
+            let of = (&*self.cached, LocalTypes::Read);
+            edited(&subject, of, &mut memory, &[], edit)
+        });
         let (bytes, outcome) = match made {
             Ok(new) => (new.bytes, Ok(symbol)),
             Err(error) => (

@@ -3,7 +3,7 @@
 use super::replacement;
 use super::store::{Body, Task, store};
 use super::subject::{Subject, unnamed};
-use super::{NewBody, RewriteContext, RewriteError, Rewritten, is_rewriting, work};
+use super::{LocalTypes, NewBody, RewriteContext, RewriteError, Rewritten, is_rewriting, work};
 use crate::error::{Error, Result};
 use crate::ids::{FunctionId, ModuleId};
 use crate::info::function_control::FunctionControl;
@@ -62,8 +62,9 @@ impl Method<'_> {
         &self,
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
-        let (info, function) = (self.info(), Some(self.function()));
-        info.rewrite_as((self.module(), self.token()), function, Times::Once, edit)
+        let (method, function) = ((self.module(), self.token()), Some(self.function()));
+        self.info()
+            .rewrite_once(method, function, LocalTypes::Read, edit)
     }
 }
 
@@ -133,7 +134,7 @@ impl ProfilerInfo {
         method: MethodDef,
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
-        self.rewrite_as((module, method), None, Times::Once, edit)
+        self.rewrite_once((module, method), None, LocalTypes::Read, edit)
     }
 
     /// Edits the body of a method anew, in place of the edit that the same profiler or
@@ -165,14 +166,26 @@ impl ProfilerInfo {
         method: MethodDef,
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
-        self.rewrite_as((module, method), None, Times::Again, edit)
+        let how = (Times::Again, LocalTypes::Read);
+        self.rewrite_as((module, method), None, how, edit)
+    }
+
+    /// [`rewrite_method`](Self::rewrite_method), or [`Method::rewrite`] of a function of the method, of which nothing is asked.
+    pub(crate) fn rewrite_once(
+        &self,
+        method: (ModuleId, MethodDef),
+        function: Option<FunctionId>,
+        locals: LocalTypes,
+        edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
+    ) -> Result<Rewritten> {
+        self.rewrite_as(method, function, (Times::Once, locals), edit)
     }
 
     fn rewrite_as(
         &self,
         (module, method): (ModuleId, MethodDef),
         function: Option<FunctionId>,
-        times: Times,
+        (times, locals): (Times, LocalTypes),
         edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     ) -> Result<Rewritten> {
         let info = self;
@@ -246,7 +259,8 @@ impl ProfilerInfo {
                 ..body
             })
         };
-        let outcome = work(info, module, method, &cached, begin, edit, set);
+        let of = (&*cached, locals);
+        let outcome = work(info, (module, method), of, begin, edit, set);
         let (rewritten, made) = match outcome {
             Ok((rewritten, body)) => (Ok(rewritten), Ok(body)),
             // The runtime still has the earlier body.
@@ -312,6 +326,7 @@ impl FunctionControl<'_> {
                 ))
             })
         };
-        Ok(work(info, module, method, &cached, begin, edit, set)?.0)
+        let of = (&*cached, LocalTypes::Read);
+        Ok(work(info, (module, method), of, begin, edit, set)?.0)
     }
 }

@@ -60,6 +60,7 @@ pub use helper::{HelperAssembly, HelperLoader};
 pub(crate) use layout::{Leaf, Primitive, ValueLayout};
 pub use members::{NativeLibrary, TypeBuilder};
 pub use names::IlNames;
+pub(crate) use offsets::set_offset_map;
 pub use paths::PathStep;
 pub(crate) use store::{Unloads, add_editor, held_bytes};
 
@@ -140,17 +141,24 @@ struct NewBody {
     map: Vec<OffsetPair>,
 }
 
+/// Whether the types of a body's locals are read before it is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LocalTypes {
+    Read,
+    /// The edit does not need them.
+    Unread,
+}
+
 /// Edits the body of a method, verifies it and sets it.
 fn work(
     info: &ProfilerInfo,
-    module: ModuleId,
-    method: MethodDef,
-    cached: &Module,
+    (module, method): (ModuleId, MethodDef),
+    (cached, locals): (&Module, LocalTypes),
     begin: impl FnOnce(&Subject<'_>) -> Result<Body>,
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     set: impl FnOnce(&NewBody, bool) -> Result<()>,
 ) -> Result<(Rewritten, Body), RewriteError> {
-    let worked = work_uncounted(info, module, method, cached, begin, edit, set);
+    let worked = work_uncounted(info, (module, method), (cached, locals), begin, edit, set);
     match &worked {
         Ok((rewritten, _)) if !rewritten.is_changed() => {}
         worked => info.costs().rewrote(worked.is_ok()),
@@ -160,9 +168,8 @@ fn work(
 
 fn work_uncounted(
     info: &ProfilerInfo,
-    module: ModuleId,
-    method: MethodDef,
-    cached: &Module,
+    (module, method): (ModuleId, MethodDef),
+    (cached, locals): (&Module, LocalTypes),
     begin: impl FnOnce(&Subject<'_>) -> Result<Body>,
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
     set: impl FnOnce(&NewBody, bool) -> Result<()>,
@@ -177,7 +184,8 @@ fn work_uncounted(
             .body
             .decode_lazily_into(&before.bytes)
             .map_err(Error::other)?;
-        let mut new = edited(&subject, cached, &mut memory, &before.bytes, edit)?;
+        let of = (cached, locals);
+        let mut new = edited(&subject, of, &mut memory, &before.bytes, edit)?;
         memory.keep(&new.bytes);
         let is_changed = *new.bytes != *before.bytes;
         new.map = match is_changed {
@@ -205,7 +213,7 @@ fn work_uncounted(
 /// Edits the body in this memory, which was decoded from `before`; a body without code if `before` is empty.
 fn edited(
     subject: &Subject<'_>,
-    cached: &Module,
+    (cached, locals): (&Module, LocalTypes),
     memory: &mut Memory,
     before: &[u8],
     edit: impl FnOnce(&mut MethodBody, &mut RewriteContext<'_>) -> Result<()>,
@@ -218,7 +226,7 @@ fn edited(
         verifying,
     } = memory;
     let module_metadata = ModuleMetadata::like(info, module, &subject.metadata)?;
-    if body.locals_token().is_some() {
+    if locals == LocalTypes::Read && body.locals_token().is_some() {
         body.resolve_locals(&MetadataResolver::new(
             &module_metadata,
             &cached.resolutions,

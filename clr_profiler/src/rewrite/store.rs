@@ -375,6 +375,8 @@ impl Drop for PendingRewrite<'_> {
             let problem = "the code that edits it panicked";
             Err(RewriteError::new(unnamed(module, method), problem))
         });
+        // Most methods have one.
+        state.edits.reserve_exact(1);
         state.edits.push(Edit {
             owner: self.owner,
             outcome,

@@ -178,6 +178,16 @@ impl MethodBody {
         nodes.filter_map(|node| self.code.instruction(InstructionId(node)))
     }
 
+    /// Whether instructions were inserted since decoding. Of a body that was decoded [lazily](Self::decode_lazily_into) this takes
+    /// less time than to ask for the first of [`inserted`](Self::inserted).
+    #[must_use]
+    pub fn has_insertions(&self) -> bool {
+        match self.code.flat() {
+            Some(flat) => !flat.is_as_read(),
+            None => self.inserted().next().is_some(),
+        }
+    }
+
     /// The instructions inserted since decoding, in any order; those of flat code as in its fragments, each once.
     pub(crate) fn inserted_code(&self) -> impl Iterator<Item = Instruction<'_>> {
         let flat = self.code.flat();

@@ -35,13 +35,7 @@ impl MethodBody {
         method: &MethodContext<'_>,
         resolver: &impl Resolver,
     ) -> Result<Vec<Violation>, BodyError> {
-        if let Some(flat) = self.code.flat()
-            && flat.has_marks()
-            && !self.locals.changed
-            && let Some(declared) = declared_depth(original)
-            && is_as_planned(flat, bytes, checked)
-            && has_neutral_marks(flat, self, declared)
-        {
+        if self.is_neutral_encoded(bytes, original, checked) {
             return Ok(Vec::new());
         }
         if let Some(flat) = self.code.flat()
@@ -60,6 +54,20 @@ impl MethodBody {
             return Ok(Vec::new());
         }
         Ok(checked.verify_changes_with(buffers, original, method, resolver))
+    }
+
+    /// Whether [`verify_encoded_with`](Self::verify_encoded_with) finds no violation in the encoded body whatever its method is, because
+    /// all inserted code is neutral: it was decoded lazily, and the code between its instructions leaves nothing on the stack and
+    /// names nothing. `checked` is memory.
+    pub fn is_neutral_encoded(&self, bytes: &[u8], original: &[u8], checked: &mut Self) -> bool {
+        if let Some(flat) = self.code.flat()
+            && flat.has_marks()
+            && !self.locals.changed
+            && let Some(declared) = declared_depth(original)
+        {
+            return is_as_planned(flat, bytes, checked) && has_neutral_marks(flat, self, declared);
+        }
+        false
     }
 
     /// Whether locals and declared depth are those of the original body.

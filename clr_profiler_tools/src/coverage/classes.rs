@@ -1,5 +1,7 @@
 //! Facts of types that each of their methods needs.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use clr_metadata::token::TypeDef;
 use clr_metadata::{Error, Metadata};
 
@@ -40,7 +42,50 @@ impl Class {
 
 /// Whether the compiler has named a type.
 pub(super) fn is_of_compiler(metadata: &Metadata<'_>, class: TypeDef) -> Result<bool, Error> {
-    Ok(metadata.type_name(class.into())?.name.starts_with('<'))
+    let name = metadata.string_bytes(metadata.row(class)?.name)?;
+    Ok(name.first() == Some(&b'<'))
+}
+
+/// The types that were asked about, for those who ask about few.
+#[derive(Debug)]
+pub(super) struct KnownClasses(Box<[AtomicU8]>);
+
+impl KnownClasses {
+    const KNOWN: u8 = 1;
+    const EXCLUDED: u8 = 2;
+    const OF_COMPILER: u8 = 4;
+
+    /// Those of an assembly, of which none is known.
+    pub(super) fn of(metadata: &Metadata<'_>) -> Self {
+        let classes = metadata.tokens::<TypeDef>();
+        Self(classes.map(|_| AtomicU8::new(0)).collect())
+    }
+
+    /// The facts of a type, which are found once.
+    pub(super) fn get(
+        &self,
+        class: TypeDef,
+        find: impl FnOnce() -> Result<Class, Error>,
+    ) -> Result<Class, Error> {
+        let index = (class.row() as usize).checked_sub(1);
+        let known = index.and_then(|index| self.0.get(index));
+        let bits = known.map_or(0, |known| known.load(Ordering::Relaxed));
+        if bits & Self::KNOWN != 0 {
+            return Ok(Class {
+                is_excluded: bits & Self::EXCLUDED != 0,
+                is_of_compiler: bits & Self::OF_COMPILER != 0,
+            });
+        }
+        let found = find()?;
+        if let Some(known) = known {
+            let is = |fact: bool, bit| if fact { bit } else { 0 };
+            let bits = Self::KNOWN
+                | is(found.is_excluded, Self::EXCLUDED)
+                | is(found.is_of_compiler, Self::OF_COMPILER);
+            known.store(bits, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
 }
 
 impl Classes {

@@ -17,6 +17,34 @@ const MOST: usize = 8;
 /// The number of instructions that are followed from a point.
 const FAR: usize = 64;
 
+/// The numbers of a few places, without memory of their own: each method has many.
+#[derive(Clone, Copy, Default)]
+struct Few {
+    numbers: [u32; MOST],
+    /// More than there is room for if there were too many.
+    count: usize,
+}
+
+impl Few {
+    fn one(number: u32) -> Self {
+        let mut few = Self::default();
+        few.push(number);
+        few
+    }
+
+    fn push(&mut self, number: u32) {
+        if let Some(slot) = self.numbers.get_mut(self.count) {
+            *slot = number;
+        }
+        self.count = (self.count + 1).min(MOST + 1);
+    }
+
+    /// `None` if there were too many.
+    fn all(&self) -> Option<&[u32]> {
+        self.numbers.get(..self.count)
+    }
+}
+
 /// The state of a place in the search.
 #[derive(Clone, Default)]
 enum Known {
@@ -26,7 +54,7 @@ enum Known {
     /// It has a probe, because others need it.
     Probe,
     /// The sum of these, which have probes.
-    Sum(Vec<u32>),
+    Sum(Few),
 }
 
 /// Which of these places need a probe, and for each place the indexes in this list of those whose hits add up to its.
@@ -42,7 +70,13 @@ pub(super) fn reduce(code: &Code, places: Vec<Probe>) -> (Vec<Probe>, Vec<Vec<u3
     }
     let number = |place: u32| numbers.get(place as usize).copied().unwrap_or_default();
     let sums = (0..).zip(sums).map(|(place, known)| match known {
-        Known::Sum(of) => of.into_iter().map(number).collect(),
+        Known::Sum(of) => of
+            .all()
+            .into_iter()
+            .flatten()
+            .copied()
+            .map(number)
+            .collect(),
         _ => vec![number(place)],
     });
     (probes, sums.collect())
@@ -112,17 +146,22 @@ impl<'a> Places<'a> {
             }
             let found = self.reached(index).or_else(|| self.origins(index));
             let Some(found) = found else { continue };
-            let mut sum = Vec::with_capacity(found.len());
-            for of in found {
+            let Some(found) = found.all() else { continue };
+            let mut sum = Few::default();
+            for &of in found {
                 match known.get(of as usize) {
-                    Some(Known::Sum(others)) => sum.extend(others),
+                    Some(Known::Sum(others)) => {
+                        for &other in others.all().unwrap_or_default() {
+                            sum.push(other);
+                        }
+                    }
                     _ => sum.push(of),
                 }
             }
-            if sum.len() > MOST || sum.contains(&number) {
+            let Some(all) = sum.all().filter(|all| !all.contains(&number)) else {
                 continue;
-            }
-            for of in &sum {
+            };
+            for of in all {
                 if let Some(of) = known.get_mut(*of as usize) {
                     *of = Known::Probe;
                 }
@@ -143,7 +182,7 @@ impl<'a> Places<'a> {
     }
 
     /// The places that are reached whenever the instruction is, and in no other way.
-    fn reached(&self, from: usize) -> Option<Vec<u32>> {
+    fn reached(&self, from: usize) -> Option<Few> {
         let mut at = from;
         for _ in 0..FAR {
             if at != from {
@@ -151,7 +190,7 @@ impl<'a> Places<'a> {
                     return None;
                 }
                 if let Some(number) = self.before(at) {
-                    return Some(vec![number]);
+                    return Some(Few::one(number));
                 }
             }
             let step = self.step(at).filter(|step| is_harmless(step))?;
@@ -167,9 +206,9 @@ impl<'a> Places<'a> {
     }
 
     /// The places of all outcomes of a branch.
-    fn outcomes(&self, index: usize, step: &Step) -> Option<Vec<u32>> {
+    fn outcomes(&self, index: usize, step: &Step) -> Option<Few> {
         let next = self.step(index + 1)?.offset;
-        let mut found = Vec::with_capacity(step.targets.len() + 1);
+        let mut found = Few::default();
         for (nth, &target) in step.targets.iter().enumerate() {
             let is_named_before = step.targets.iter().take(nth).any(|other| *other == target);
             if !is_named_before {
@@ -196,13 +235,13 @@ impl<'a> Places<'a> {
     }
 
     /// The places that were reached whenever the instruction is, each of which leads there alone.
-    fn origins(&self, to: usize) -> Option<Vec<u32>> {
+    fn origins(&self, to: usize) -> Option<Few> {
         let step = self.step(to)?;
         // The runtime leads there, too.
         if to == 0 || self.code.entries.contains(&step.offset) {
             return None;
         }
-        let mut found = Vec::new();
+        let mut found = Few::default();
         let first = self.sources.partition_point(|(to, _)| *to < step.offset);
         let sources = self.sources.get(first..).unwrap_or_default().iter();
         for &(_, from) in sources.take_while(|(to, _)| *to == step.offset) {

@@ -192,7 +192,14 @@ impl MethodProbes {
         name: impl Fn(Token) -> Option<String>,
         is_variable: impl Fn(u16, u32) -> bool,
     ) -> Self {
-        let (places, ..) = find(code, points, name, is_variable);
+        let places = match points {
+            Some(_) => find(code, points, name, is_variable).0,
+            // As there, without the rest.
+            None => code
+                .leaders()
+                .map(|step| Probe::Before(step.offset))
+                .collect(),
+        };
         Self {
             probes: implied::needed(code, places),
             has_loops: code.has_loops(),

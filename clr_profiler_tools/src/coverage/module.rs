@@ -10,17 +10,18 @@ use clr_metadata::pdb::{FindError, Pdb, PdbFile, SequencePoint};
 use clr_metadata::rows::ModuleRow;
 use clr_metadata::token::{MethodDef, Token, TypeDef, TypeToken};
 use clr_metadata::{Assembly, Error, ImageLayout, Metadata};
+use clr_profiler::il::attributes::CodeType;
 use clr_profiler::il::body::MethodBody;
 use clr_profiler::il::signature::TypeNames;
 
 use super::bundled::AssemblyReader;
-use super::classes::{Class, Classes};
+use super::classes::{Class, Classes, KnownClasses};
 use super::code::Code;
 use super::map::MethodMap;
 #[cfg(feature = "profilers")]
 use super::map::MethodProbes;
 use super::marks::Marks;
-use super::sources::Sources;
+use super::sources::{self, Sources};
 
 /// How deep types and state machines are nested at most.
 pub(super) const DEPTH: usize = 32;
@@ -152,6 +153,7 @@ impl ModuleFiles {
         Ok(CoveredModule {
             marks: marks.as_ref().map_err(Clone::clone)?,
             tables: None,
+            classes: KnownClasses::of(&assembly.metadata),
             assembly,
             pdb,
         })
@@ -184,6 +186,7 @@ pub struct CoveredModule<'a> {
     marks: &'a Marks,
     /// Without them each is looked up.
     tables: Option<&'a Tables>,
+    classes: KnownClasses,
 }
 
 /// The name of a method.
@@ -253,10 +256,32 @@ impl<'a> CoveredModule<'a> {
     /// If rows are malformed.
     pub fn covers(&self, method: MethodDef) -> Result<bool, Error> {
         let is_left_out = self.marks.exclude_all()
-            || self.assembly.body(method)?.is_none()
+            || !self.has_il(method)?
             || !self.has_lines(method)?
             || self.is_excluded(method)?;
         Ok(!is_left_out)
+    }
+
+    /// Whether a method may be [covered](Self::covers), without a search for the method of the source that it is a part of, and for the
+    /// additions of the compiler. The report leaves such methods out; their probes cost less than the search.
+    ///
+    /// # Errors
+    ///
+    /// If rows are malformed.
+    #[cfg(feature = "profilers")]
+    pub(crate) fn may_cover(&self, method: MethodDef) -> Result<bool, Error> {
+        let is_left_out = self.marks.exclude_all()
+            || !self.has_il(method)?
+            || !self.has_lines(method)?
+            || self.marks.exclude(method)
+            || !self.marks.exclude_nothing() && self.class(self.owner(method)?)?.is_excluded;
+        Ok(!is_left_out)
+    }
+
+    /// Whether a method has IL. Its body is not looked at.
+    fn has_il(&self, method: MethodDef) -> Result<bool, Error> {
+        let row = self.assembly.metadata.row(method)?;
+        Ok(row.rva != 0 && row.implementation.code_type() == CodeType::IL)
     }
 
     /// Whether a method has lines, or is covered without: there is no PDB.
@@ -357,7 +382,13 @@ impl<'a> CoveredModule<'a> {
         if !has_marks && !class.is_of_compiler {
             return Ok(false);
         }
-        let source = self.source_method(method);
+        let is_whole = self.pdb.is_none()
+            && !class.is_of_compiler
+            && !sources::is_named_by_compiler(&self.assembly.metadata, method);
+        let source = match is_whole {
+            true => method,
+            false => self.source_method(method),
+        };
         if source == method {
             // The constructor of a type that the compiler has made is a part of no method.
             return Ok(class.is_of_compiler || self.is_of_record(method)?);
@@ -376,7 +407,11 @@ impl<'a> CoveredModule<'a> {
     pub(super) fn class(&self, class: TypeDef) -> Result<Class, Error> {
         match self.tables {
             Some(of) => Ok(of.classes.get(class)),
-            None => Class::of(&self.assembly.metadata, self.marks, class),
+            None => {
+                let metadata = &self.assembly.metadata;
+                let find = || Class::of(metadata, self.marks, class);
+                self.classes.get(class, find)
+            }
         }
     }
 
@@ -445,7 +480,9 @@ impl<'a> CoveredModule<'a> {
             return of.sources.get(method);
         }
         let class = self.owner(method).ok()?;
-        Sources::one(&self.assembly.metadata, self.pdb.as_ref(), class, method)
+        let is_of_compiler = |class| self.class(class).is_ok_and(|of| of.is_of_compiler);
+        let of = (&self.assembly.metadata, self.pdb.as_ref());
+        Sources::one(of, &is_of_compiler, class, method)
     }
 
     /// The name of a method, as its source has it.

@@ -6,7 +6,7 @@ use clr_metadata::Metadata;
 use clr_metadata::pdb::Pdb;
 use clr_metadata::token::{MethodDef, TypeDef};
 
-use super::classes::{Classes, is_of_compiler};
+use super::classes::Classes;
 use super::module::DEPTH;
 
 /// The type of each method, and the method that it is directly a part of, by rows.
@@ -37,14 +37,14 @@ impl Sources {
 
     /// The method that a method of a type is directly a part of, without a look at the others.
     pub(super) fn one(
-        metadata: &Metadata<'_>,
-        pdb: Option<&Pdb<'_>>,
+        (metadata, pdb): (&Metadata<'_>, Option<&Pdb<'_>>),
+        is_of_compiler: &dyn Fn(TypeDef) -> bool,
         class: TypeDef,
         method: MethodDef,
     ) -> Option<MethodDef> {
         let mut search = Search {
             metadata,
-            is_of_compiler: &|class| is_of_compiler(metadata, class).unwrap_or_default(),
+            is_of_compiler,
             pdb,
             named: None,
         };
@@ -66,12 +66,25 @@ fn index(method: MethodDef) -> Option<usize> {
     (method.row() as usize).checked_sub(1)
 }
 
+/// The name of a method. To check that it is UTF-8 takes longer than to compare it.
+fn name<'a>(metadata: &Metadata<'a>, method: MethodDef) -> Option<&'a [u8]> {
+    metadata.string_bytes(metadata.row(method).ok()?.name).ok()
+}
+
+/// Whether a method has a name that no source can have.
+pub(super) fn is_named_by_compiler(metadata: &Metadata<'_>, method: MethodDef) -> bool {
+    name(metadata, method).is_none_or(|name| name.starts_with(b"<"))
+}
+
+/// Methods by their names.
+type Named<'a> = HashMap<&'a [u8], Vec<MethodDef>>;
+
 struct Search<'m, 'a> {
     metadata: &'m Metadata<'a>,
     is_of_compiler: &'m dyn Fn(TypeDef) -> bool,
     pdb: Option<&'m Pdb<'a>>,
     /// The methods of types by their names, of those types that were looked at, if many are asked for.
-    named: Option<HashMap<TypeDef, HashMap<&'a str, Vec<MethodDef>>>>,
+    named: Option<HashMap<TypeDef, Named<'a>>>,
 }
 
 impl Search<'_, '_> {
@@ -84,18 +97,20 @@ impl Search<'_, '_> {
     /// `<Sum>d__0.MoveNext`.
     fn method_around(&mut self, mut class: TypeDef, method: MethodDef) -> Option<MethodDef> {
         let metadata = self.metadata;
-        let mut name = metadata.member_name(method).ok()?;
+        let mut name = name(metadata, method)?;
         let mut kinds: &[u8] = b"bg";
-        if !name.starts_with('<') {
+        if !name.starts_with(b"<") {
             if !(self.is_of_compiler)(class) {
                 return None;
             }
-            name = metadata.type_name(class.into()).ok()?.name;
+            name = metadata.string_bytes(metadata.row(class).ok()?.name).ok()?;
             class = metadata.enclosing_type(class)?;
             kinds = b"d";
         }
-        let (around, kind) = name.strip_prefix('<')?.rsplit_once('>')?;
-        if !kinds.contains(kind.as_bytes().first()?) {
+        let name = name.strip_prefix(b"<")?;
+        let end = name.iter().rposition(|one| *one == b'>')?;
+        let (around, kind) = (name.get(..end)?, name.get(end + 1..)?);
+        if !kinds.contains(kind.first()?) {
             return None;
         }
         // Closures are types of the compiler in the type of the source.
@@ -116,22 +131,22 @@ impl Search<'_, '_> {
     }
 
     /// The methods of a type that have a name.
-    fn named(&mut self, class: TypeDef, name: &str) -> Vec<MethodDef> {
+    fn named(&mut self, class: TypeDef, wanted: &[u8]) -> Vec<MethodDef> {
         let metadata = self.metadata;
         let methods = metadata.methods(class);
-        let mut methods = methods.filter_map(|one| Some((metadata.member_name(one).ok()?, one)));
+        let mut methods = methods.filter_map(|one| Some((name(metadata, one)?, one)));
         let Some(named) = &mut self.named else {
-            let named = methods.filter(|(of, _)| *of == name);
+            let named = methods.filter(|(of, _)| *of == wanted);
             return named.map(|(_, one)| one).collect();
         };
         let named = named.entry(class).or_insert_with(|| {
-            let mut named: HashMap<&str, Vec<MethodDef>> = HashMap::new();
+            let mut named = Named::new();
             for (name, one) in methods.by_ref() {
                 named.entry(name).or_default().push(one);
             }
             named
         });
-        named.get(name).cloned().unwrap_or_default()
+        named.get(wanted).cloned().unwrap_or_default()
     }
 }
 

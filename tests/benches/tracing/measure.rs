@@ -72,7 +72,7 @@ type Cost = (f64, f64);
 pub(crate) fn run(rounds: usize, part: &str) -> Result<()> {
     println!("medians of {rounds} runs, in seconds of CPU time");
     println!(
-        "{:44}{:>9}{:>9}{:>8}{:>9}",
+        "{:44}{:>9}{:>9}{:>8}{:>9}  from the least run to the greatest",
         "", "plain", "traced", "ratio", "MB"
     );
     for (name, make) in JOBS {
@@ -83,6 +83,13 @@ pub(crate) fn run(rounds: usize, part: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The least and the greatest of sorted costs.
+fn spread(costs: &[Cost]) -> String {
+    let [least, greatest] =
+        [costs.first(), costs.last()].map(|cost| cost.map_or(0.0, |cost| cost.0));
+    format!("{least:.2} to {greatest:.2}")
 }
 
 type Make = fn(&'static str) -> Result<Option<Job>>;
@@ -172,25 +179,27 @@ impl Job {
                 }
             }
         }
-        let medians: Vec<Cost> = costs
-            .into_iter()
-            .map(|mut costs| {
-                costs.sort_by(|one, other| one.0.total_cmp(&other.0));
-                costs[costs.len() / 2]
-            })
-            .collect();
+        for costs in &mut costs {
+            costs.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        let medians: Vec<Cost> = costs.iter().map(|costs| costs[costs.len() / 2]).collect();
+        let spreads: Vec<String> = costs.iter().map(|costs| spread(costs)).collect();
         let ((plain, _), (traced, size)) = (medians[0], medians[1]);
         println!(
-            "{:44}{plain:>9.3}{traced:>9.3}{:>8.3}{size:>9.1}",
+            "{:44}{plain:>9.3}{traced:>9.3}{:>8.3}{size:>9.1}  {} and {}",
             self.name,
-            traced / plain
+            traced / plain,
+            spreads[0],
+            spreads[1]
         );
         if let Some((refused, _)) = medians.get(2) {
             println!(
-                "{:44}{:9}{refused:>9.3}{:>8.3}",
+                "{:44}{:9}{refused:>9.3}{:>8.3}{:11}{}",
                 "  their precompiled code refused alone",
                 "",
-                refused / plain
+                refused / plain,
+                "",
+                spreads[2]
             );
         }
         Ok(())

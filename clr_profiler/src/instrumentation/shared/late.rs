@@ -9,7 +9,7 @@ use crate::image::{Images, ModuleImage};
 use crate::info::method_facts::{Known, MethodDefinition};
 use crate::instrumentation::late::Whole;
 use crate::instrumentation::rules::RuleIndex;
-use crate::instrumentation::table::{MethodKey, Selected};
+use crate::instrumentation::table::{MethodKey, Rules, Selected};
 use crate::metadata::{Metadata, MetadataImport};
 use crate::runtime::lock;
 use clr_profiler_il::token::TypeDef;
@@ -65,7 +65,7 @@ impl Shared {
     }
 
     /// Records the rules of a method that was not decided about. Returns whether there are some.
-    pub(super) fn decide(&self, key: MethodKey, rules: Vec<RuleIndex>) -> bool {
+    pub(super) fn decide(&self, key: MethodKey, rules: Rules) -> bool {
         let is_selected = !rules.is_empty();
         let may_wait = self.description.may_wait(&rules);
         lock(&self.table).decide(key, rules, may_wait);
@@ -82,7 +82,12 @@ impl Shared {
             (is_framework, table.whole(key.0))
         };
         if let Some(whole) = whole {
-            let rules = self.choose_late(key, &whole)?;
+            let is_chosen = self.choose_late(key, &whole)?;
+            let rules = if is_chosen {
+                whole.rules
+            } else {
+                Rules::default()
+            };
             return Ok(Some(self.decide(key, rules)));
         }
         let late = lock(&self.table).late(key.0);
@@ -90,7 +95,7 @@ impl Shared {
             return Ok(None);
         };
         let rules = self.select_late(key, image, (&assembly, is_framework))?;
-        Ok(Some(self.decide(key, rules)))
+        Ok(Some(self.decide(key, rules.into())))
     }
 
     /// Decides about methods that were left alone without that, at most this many.
@@ -106,18 +111,15 @@ impl Shared {
         }
     }
 
-    /// The rules that change a method of a module whose methods are all selected, if it is chosen.
-    fn choose_late(&self, (module, token): MethodKey, whole: &Whole) -> Result<Vec<RuleIndex>> {
+    /// Whether a method is chosen of a module whose methods are all selected.
+    fn choose_late(&self, (module, token): MethodKey, whole: &Whole) -> Result<bool> {
         let row = whole.image.read(|own| own.row(token).ok());
         let has_body = row.is_some_and(|row| row.rva != 0) && token.row() >= whole.first.row();
         let choice = self.description.late_choice.as_ref();
-        let Some(choice) = choice.filter(|_| has_body) else {
-            return Ok(Vec::new());
-        };
-        Ok(match (choice.is_chosen)(module, token)? {
-            true => whole.rules.to_vec(),
-            false => Vec::new(),
-        })
+        match choice.filter(|_| has_body) {
+            Some(choice) => (choice.is_chosen)(module, token),
+            None => Ok(false),
+        }
     }
 
     /// The rules that change a method of a module that was not searched, by its image.

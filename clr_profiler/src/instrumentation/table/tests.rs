@@ -150,8 +150,8 @@ fn methods_of_dynamic_modules_are_decided_one_by_one() {
     };
     table.begin_module(ModuleId::from_runtime(8), module);
     assert_eq!(table.selected(key(1)), Selected::Undecided(false));
-    table.decide(key(1), vec![], true);
-    table.decide(key(2), vec![0], true);
+    table.decide(key(1), [].into(), true);
+    table.decide(key(2), [0].into(), true);
     assert_eq!(table.selected(key(1)), Selected::No);
     assert_eq!(table.selected(key(2)), Selected::Yes);
     // The program compiles the methods that it builds once.
@@ -166,15 +166,18 @@ fn a_deferred_method_is_changed_when_it_is_compiled_again() {
     assert!(table.may_keep_code(key(2)) && table.may_keep_code(key(7)));
     // Its first compilation has not ended: that of another instance leaves it alone, too.
     assert_eq!(table.begin_or_defer(key(1), false), None);
-    table.compiled(key(1), vec![0x40]);
-    table.compiled(key(1), vec![0x20, 0x40]);
-    assert_eq!(table.needs_map(key(1)), None);
+    let [first, second] = [0x20, 0x40].map(FunctionId::from_runtime);
+    assert_eq!(table.needs_map(key(1), first), None);
+    assert_eq!(table.needs_map(key(1), second), None);
+    table.compiled(key(1));
+    table.compiled(key(1));
     let again = table.begin_or_defer(key(1), false);
     assert_eq!(again, Some(Begun::Again(vec![1].into())));
-    // Each code gets its offsets once.
-    assert_eq!(table.needs_map(key(1)), Some(vec![0x20, 0x40]));
-    table.has_offsets(key(1), &[0x20]);
-    assert_eq!(table.needs_map(key(1)), Some(vec![0x40]));
+    // The code of each gets its offsets once, and that of the one that is being compiled again.
+    let both = vec![first, second];
+    assert_eq!(table.needs_map(key(1), first).as_ref(), Some(&both));
+    table.have_offsets(key(1), &both, first);
+    assert_eq!(table.needs_map(key(1), second), Some(vec![first]));
     // Another thread compiles it before it is edited, and waits for that.
     let other = table.begin_or_defer(key(1), true);
     assert_eq!(other, Some(Begun::First(vec![1].into())));
@@ -205,7 +208,7 @@ fn a_method_that_was_left_alone_undecided_is_edited_once_it_is_decided_about() {
     assert_eq!(table.unseen(2), [key(1)]);
     assert_eq!(table.outcomes(|_, _| true).len(), 1);
     assert_eq!(table.begin_early(key(1)), None);
-    table.decide(key(1), vec![5], false);
+    table.decide(key(1), [5].into(), false);
     assert_eq!(table.unseen(2), []);
     assert_eq!(table.begin_early(key(1)).as_deref(), Some(&[5][..]));
 }

@@ -1,7 +1,7 @@
 //! Methods that are left alone until they are compiled again.
 
-use super::{MethodKey, Row, RowOutcome, RuleIndex, Rules, Selected, Table, Timing};
-use crate::ids::ModuleId;
+use super::{Functions, MethodKey, Row, RowOutcome, RuleIndex, Rules, Selected, Table, Timing};
+use crate::ids::{FunctionId, ModuleId};
 use crate::instrumentation::outcome::MethodState;
 
 /// The rules by which a method is edited that is being compiled.
@@ -18,7 +18,7 @@ pub(in crate::instrumentation) enum Begun {
 pub(in crate::instrumentation) struct Unseen {
     /// As those of a [`Row`].
     compilations: u32,
-    codes: Vec<usize>,
+    functions: Functions,
 }
 
 impl Unseen {
@@ -27,7 +27,7 @@ impl Unseen {
         Row {
             state: MethodState::Deferred,
             compilations: self.compilations,
-            codes: self.codes.into_iter().collect(),
+            functions: self.functions,
             ..row
         }
     }
@@ -74,14 +74,20 @@ impl Table {
     }
 
     /// Leaves a method alone that is being compiled, without a decision about it; `false` if it was decided about, or cannot wait.
-    pub(in crate::instrumentation) fn leave_undecided(&mut self, (id, method): MethodKey) -> bool {
+    pub(in crate::instrumentation) fn leave_undecided(
+        &mut self,
+        (id, method): MethodKey,
+        function: FunctionId,
+    ) -> bool {
         if !self.waits_undecided((id, method)) {
             return false;
         }
         let Some(module) = self.modules.get_mut(&id) else {
             return false;
         };
-        module.unseen.entry(method).or_default().compilations += 1;
+        let unseen = module.unseen.entry(method).or_default();
+        unseen.compilations += 1;
+        unseen.functions.add(function);
         true
     }
 
@@ -179,21 +185,15 @@ impl Table {
         Some(Begun::Again(rules))
     }
 
-    /// Records that a compilation has ended, and the addresses of the method's native code.
-    pub(in crate::instrumentation) fn compiled(
-        &mut self,
-        (id, method): MethodKey,
-        codes: Vec<usize>,
-    ) {
+    /// Records that a compilation has ended.
+    pub(in crate::instrumentation) fn compiled(&mut self, (id, method): MethodKey) {
         let Some(module) = self.modules.get_mut(&id) else {
             return;
         };
         if let Some(row) = module.rows.get_mut(&method) {
             row.compilations = row.compilations.saturating_sub(1);
-            row.codes.extend(codes);
         } else if let Some(unseen) = module.unseen.get_mut(&method) {
             unseen.compilations = unseen.compilations.saturating_sub(1);
-            unseen.codes.extend(codes);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::metadata::{Metadata, MetadataEmit, MetadataImport, MethodProps};
 use crate::rewrite::module_metadata::ModuleMetadata;
 use crate::rewrite::store::store;
 use crate::rewrite::subject::Subject;
-use crate::rewrite::{Memory, RewriteContext, address, edited};
+use crate::rewrite::{LocalTypes, Memory, RewriteContext, address, edited};
 use crate::runtime::ProfilerInfo;
 use clr_profiler_il::attributes::{MemberAccess, MethodAttributes, MethodImplAttributes};
 use clr_profiler_il::body::MethodBody;
@@ -160,7 +160,8 @@ fn with_load(subject: &Subject<'_>, before: &[u8], loading: &Loading<'_>) -> Res
     let cached = store(subject.info).module(subject.module);
     let mut memory = Memory::default();
     memory.body.decode_into(before).map_err(Error::other)?;
-    let new = edited(subject, &cached, &mut memory, before, |body, cx| {
+    let of = (&*cached, LocalTypes::Read);
+    let new = edited(subject, of, &mut memory, before, |body, cx| {
         let load = load(loading, Attempts::EachModule, body, cx)?;
         body.prologue(&load).map_err(Error::from)
     })?;

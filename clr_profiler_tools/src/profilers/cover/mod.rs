@@ -148,6 +148,7 @@ impl Tool for CoverageRecorder {
         let instrumentation = Instrumentation::new()
             .at_first_use()
             .without_new_tokens()
+            .without_locals()
             .choose({
                 let modules = Arc::clone(&modules);
                 move |info, module, selected| modules.choose(info, module, selected)
@@ -170,8 +171,7 @@ impl Tool for CoverageRecorder {
                 let modules = Arc::clone(&modules);
                 move |body, cx| {
                     // The patterns of the user may have selected it, too.
-                    let has_probes = body.inserted().next().is_some();
-                    match has_probes {
+                    match body.has_insertions() {
                         true => Ok(()),
                         false => modules.insert(body, cx),
                     }

@@ -138,6 +138,29 @@ impl Module {
         probes.map_or(0, |probes| probes.iter().filter(hit).count())
     }
 
+    /// How the hit probes of a method vanish, which is compiled, or with `is_copied` copied into another one; `None` if they stay.
+    fn vanishing(&self, method: MethodDef, is_copied: bool) -> Option<Vanishing> {
+        let methods = self.methods.read().unwrap_or_else(PoisonError::into_inner);
+        let of = methods.get(&method)?;
+        let mut tiers = lock(&of.tiers);
+        let is_first = !tiers.is_compiled && !is_copied;
+        tiers.is_compiled |= !is_copied;
+        if is_first {
+            return None;
+        }
+        let hits = self.hits_of(of);
+        let is_complete = hits == of.probes.probes.len();
+        // Copies are made often: only a change that is final is worth the work.
+        if hits <= tiers.vanished || is_copied && !is_complete {
+            return None;
+        }
+        tiers.vanished = hits;
+        Some(match is_complete && !of.probes.has_loops {
+            true => Vanishing::Removed,
+            false => Vanishing::Nops,
+        })
+    }
+
     /// Whether this is the address of a probe that was hit.
     fn is_hit(&self, address: usize) -> bool {
         let offset = address.checked_sub(self.mapping.address(0));
@@ -199,12 +222,12 @@ impl Modules {
         Ok(opened.is_some())
     }
 
-    /// Whether a method of such a module gets probes.
+    /// Whether a method of such a module gets probes. The report leaves some of them out.
     pub(super) fn covers(&self, module: ModuleId, method: MethodDef) -> Result<bool> {
         let Some(module) = self.module(module) else {
             return Ok(false);
         };
-        let covers = module.files.module().covers(method);
+        let covers = module.files.module().may_cover(method);
         covers.map_err(Error::other)
     }
 
@@ -381,27 +404,15 @@ impl Modules {
         (id, method): (ModuleId, MethodDef),
         is_copied: bool,
     ) -> Result<()> {
-        let Some(module) = self.module(id) else {
-            return Ok(());
+        // The runtime is not called with the lock.
+        let found = {
+            let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
+            let module = modules.get(&id);
+            module
+                .and_then(|module| Some((Arc::clone(module), module.vanishing(method, is_copied)?)))
         };
-        let Some(of) = module.method(method) else {
+        let Some((module, how)) = found else {
             return Ok(());
-        };
-        let hits = module.hits_of(&of);
-        let is_complete = hits == of.probes.probes.len();
-        {
-            let mut tiers = lock(&of.tiers);
-            let is_first = !tiers.is_compiled && !is_copied;
-            tiers.is_compiled |= !is_copied;
-            // Copies are made often: only a change that is final is worth the work.
-            if is_first || hits <= tiers.vanished || is_copied && !is_complete {
-                return Ok(());
-            }
-            tiers.vanished = hits;
-        }
-        let how = match is_complete && !of.probes.has_loops {
-            true => Vanishing::Removed,
-            false => Vanishing::Nops,
         };
         let rewritten = info.rewrite_method_again(id, method, |body, _| {
             take_out(body, how, |address| module.is_hit(address)).map_err(Error::other)
