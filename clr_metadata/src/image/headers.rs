@@ -1,5 +1,6 @@
 //! The headers of a PE file (ECMA-335 II.25.2, II.25.3).
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -141,7 +142,7 @@ impl Headers {
     ///
     /// If this is no PE file, or if the headers are incomplete.
     pub fn read(source: &(impl Source + ?Sized), layout: ImageLayout) -> Result<Self> {
-        let fields = Fields { source };
+        let fields = Fields::new(source);
         let not_an_image = |offset| Error::new(ErrorKind::NotAnImage, position(offset));
         if fields.array(0).ok() != Some(*b"MZ") {
             return Err(not_an_image(0));
@@ -248,12 +249,53 @@ fn position(offset: u64) -> usize {
 /// Numbers at offsets. The offsets are sums of a few numbers of 32 bits: they do not overflow.
 struct Fields<'a, S: ?Sized> {
     source: &'a S,
+    /// Most fields are next to each other, and each read may be a call of the system.
+    block: RefCell<Block>,
 }
 
-impl<S: Source + ?Sized> Fields<'_, S> {
+/// The bytes from an offset on, if there are some.
+struct Block {
+    offset: Option<u64>,
+    bytes: [u8; BLOCK],
+}
+
+/// Headers fit in it.
+const BLOCK: usize = 1024;
+
+impl Block {
+    /// Fills `out`, if the source has a block from this offset on.
+    fn read_at(&mut self, source: &(impl Source + ?Sized), offset: u64, out: &mut [u8]) -> bool {
+        if let Some(bytes) = self.find(offset, out.len()) {
+            out.copy_from_slice(bytes);
+            return true;
+        }
+        let is_there = source.read_at(offset, &mut self.bytes);
+        self.offset = is_there.then_some(offset);
+        let bytes = self.find(offset, out.len());
+        bytes.map(|bytes| out.copy_from_slice(bytes)).is_some()
+    }
+
+    fn find(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset.checked_sub(self.offset?)?).ok()?;
+        self.bytes.get(start..start.checked_add(length)?)
+    }
+}
+
+impl<'a, S: Source + ?Sized> Fields<'a, S> {
+    fn new(source: &'a S) -> Self {
+        let block = RefCell::new(Block {
+            offset: None,
+            bytes: [0; BLOCK],
+        });
+        Self { source, block }
+    }
+
     fn array<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        if self.source.read_at(offset, &mut bytes) {
+        let mut block = self.block.borrow_mut();
+        // A block may exceed the end.
+        if block.read_at(self.source, offset, &mut bytes) || self.source.read_at(offset, &mut bytes)
+        {
             return Ok(bytes);
         }
         Err(Error::new(ErrorKind::UnexpectedEnd, position(offset)))

@@ -27,6 +27,7 @@ mod adding;
 mod bundled;
 mod classes;
 mod code;
+mod contents;
 mod contexts;
 mod edit;
 mod generated;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -17,6 +17,7 @@ use clr_profiler::il::signature::TypeNames;
 use super::bundled::AssemblyReader;
 use super::classes::{Class, Classes, KnownClasses};
 use super::code::Code;
+use super::contents::read_code;
 use super::map::MethodMap;
 #[cfg(feature = "profilers")]
 use super::map::MethodProbes;
@@ -75,7 +76,7 @@ impl ModuleFiles {
         if needs_pdb && pdb.is_err() {
             return Ok(None);
         }
-        let bytes = fs::read(path).map_err(|error| in_words(&error))?;
+        let bytes = read_code(&file).map_err(|error| in_words(&error))?;
         Assembly::parse(&bytes).map_err(|error| in_words(&error))?;
         Ok(Some(Self::of(bytes, pdb)))
     }
