@@ -163,7 +163,7 @@ pub(crate) fn type_def(own: &Metadata<'_>, name: &str, outer: Option<TypeDef>) -
     for class in type_defs(own) {
         let row = row(own, class)?;
         // Cheaper than all other comparisons.
-        if name.ends_with(own.string(row.name).ok()?)
+        if name.as_bytes().ends_with(own.string_bytes(row.name).ok()?)
             && type_name(own, row.namespace, row.name)? == name
             && own.enclosing_type(class) == outer
         {
@@ -224,7 +224,7 @@ pub(crate) fn forwarded(own: &Metadata<'_>, name: &str) -> Option<Option<String>
     for exported in own.tokens::<ExportedType>() {
         let row = row(own, exported)?;
         // Cheaper than all other comparisons.
-        if name.ends_with(own.string(row.name).ok()?)
+        if name.as_bytes().ends_with(own.string_bytes(row.name).ok()?)
             && type_name(own, row.namespace, row.name)? == name
             && let Implementation::AssemblyRef(assembly) = row.implementation
         {

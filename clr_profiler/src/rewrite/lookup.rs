@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Write};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::store::store;
 use crate::error::{Error, OptionalExt, Result};
@@ -16,13 +16,15 @@ use crate::metadata::{
     AssemblyRefProps, AssemblyVersion, Metadata, MetadataAssemblyImport, MetadataImport,
     find_type_def, own, type_def_name, type_ref_name,
 };
-use crate::runtime::ProfilerInfo;
+use crate::runtime::{ProfilerInfo, lock};
 use clr_profiler_il::attributes::MemberAttributes;
 use clr_profiler_il::signature::{FieldSig, MethodSig, TypeNames, TypeSig, TypeSpecSig};
 use clr_profiler_il::token::{AssemblyRef, Token, TypeDef, TypeRef, TypeToken};
 
 /// The number of forwardings of a type, and of its ancestors, after which hostile metadata is suspected.
 const DEPTH_LIMIT: usize = 64;
+/// The number of types after which those found so far are forgotten.
+const TYPES: usize = 4096;
 /// The maximum number of members of the same name in an error.
 const LISTED: usize = 5;
 
@@ -36,6 +38,20 @@ pub(super) struct ModulesByName {
     modules: HashMap<String, Option<ModuleId>>,
     /// The number of modules that have been unloaded.
     unloads: u64,
+    /// The types that were found: each module refers to the same ones.
+    types: Mutex<HashMap<TypeName, FoundType>>,
+}
+
+/// The names of an assembly and of a type.
+type TypeName = (String, String);
+
+/// Where a type is defined.
+#[derive(Clone)]
+struct FoundType {
+    module: ModuleId,
+    class: TypeDef,
+    /// The assemblies that forward it, from the one that was asked about on, and the one that defines it.
+    homes: Arc<[String]>,
 }
 
 impl ModulesByName {
@@ -43,6 +59,25 @@ impl ModulesByName {
     fn module(&self, assembly: &str) -> SearchResult<ModuleId> {
         let module = self.modules.get(&assembly.to_lowercase());
         module.copied().flatten().ok_or(NotFound::Unknown)
+    }
+
+    /// A type that was found before, if another search would find it.
+    fn found(&self, name: &TypeName) -> Option<FoundType> {
+        let found = lock(&self.types).get(name).cloned()?;
+        let (last, others) = found.homes.split_last()?;
+        let mut others = others.iter();
+        // Another assembly may have got one of the names.
+        let is_current = others.all(|home| self.module(home).is_ok())
+            && self.module(last).is_ok_and(|module| module == found.module);
+        is_current.then_some(found)
+    }
+
+    fn add_found(&self, name: TypeName, found: FoundType) {
+        let mut types = lock(&self.types);
+        if types.len() >= TYPES {
+            types.clear();
+        }
+        types.insert(name, found);
     }
 }
 
@@ -60,6 +95,7 @@ impl LoadedModules {
         let mut known = self.write();
         known.unloads += 1;
         known.modules.retain(|_, known| *known != Some(module));
+        lock(&known.types).retain(|_, found| found.module != module);
     }
 
     /// Gets the loaded modules from the runtime. `false` if modules are being unloaded meanwhile: the old
@@ -220,9 +256,9 @@ impl<'a> Lookup<'a> {
         let found = self.search(|known| {
             let metadata = self.info.module_metadata(module)?;
             let definition = self.definition_of(known, module, metadata, name)?;
-            look(&definition).ok_or(NotFound::Unknown)
+            Ok(look(&definition))
         });
-        found.ok()
+        found.ok().flatten()
     }
 
     /// Searches the known modules; if nothing is found, searches again with the modules that are loaded now.
@@ -247,11 +283,28 @@ impl<'a> Lookup<'a> {
         assembly: &str,
         path: &str,
     ) -> SearchResult<TypeDefinition<'a>> {
-        let mut home = assembly.to_owned();
+        let name = (assembly.to_owned(), path.to_owned());
+        if let Some(FoundType { module, class, .. }) = known.found(&name) {
+            let metadata = self.info.module_metadata(module)?;
+            return Ok(TypeDefinition {
+                module,
+                metadata,
+                class,
+            });
+        }
+        let (mut home, mut homes) = (assembly.to_owned(), Vec::new());
         for _ in 0..DEPTH_LIMIT {
             let module = known.module(&home)?;
             let metadata = self.info.module_metadata(module)?;
+            homes.push(home.clone());
             if let Some(class) = find_type_def(&metadata, path.split('/'))? {
+                let homes = homes.into();
+                let found = FoundType {
+                    module,
+                    class,
+                    homes,
+                };
+                known.add_found(name, found);
                 return Ok(TypeDefinition {
                     module,
                     metadata,
