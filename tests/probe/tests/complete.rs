@@ -60,6 +60,7 @@ const PLAIN: &[&str] = &[
     "Instrumentation::report_problems",
     "Instrumentation::at_module_load",
     "Instrumentation::at_first_use",
+    "Instrumentation::without_locals",
     "Instrumentation::without_new_tokens",
     "Instrumentation::select_late",
     "Instrumentation::choose_at_first_use",
