@@ -95,7 +95,7 @@ fn profiled(folder: &Folder, verb: &[&str], file: &str) -> PathBuf {
     let runtime = runtimes()[0];
     let output = folder.path(file);
     let words = [verb, &["-o", output.to_str().unwrap()]].concat();
-    let run = clr_on(runtime, &words, &profilee("Spins"), &["2", "320"]).output();
+    let run = clr_on(runtime, &words, &profilee("Spins"), &["2", "960"]).output();
     let run = run.unwrap();
     let told = stderr(&run);
     assert!(run.status.success() && told.contains(": wrote `"), "{told}");
