@@ -130,7 +130,7 @@ impl Memory {
             let whole = checked.verify_changes_with(verifying, original, &context, tokens);
             let middle = Instant::now();
             let memory = (&mut *checked, &mut *verifying);
-            let inserted = body.verify_encoded_with(out, original, memory, &context, tokens)?;
+            let inserted = body.verify_encoded_with(out, original, memory, || context, tokens)?;
             let ended = Instant::now();
             if whole != inserted {
                 return Err(format!("{}: {whole:?}, {inserted:?}", method.token).into());

@@ -304,8 +304,7 @@ fn seconds_of(output: &Output) -> f64 {
 pub(super) const TIMER: &str = "--processor-time-of";
 
 /// Is such a timer. The clock of a shell counts in steps of 10 ms, some percent of a small program.
-pub(super) fn time(words: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
-    let mut words = words;
+pub(super) fn time(mut words: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let mut command = Command::new(words.next().ok_or("a program is missing")?);
     let status = command.args(words).status()?;
     // The compiler's own code for a success.

@@ -1,5 +1,6 @@
 //! The verification of a new body: IL that could crash the JIT must not reach it.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::error::Refused;
@@ -31,29 +32,26 @@ pub(super) fn check<'n>(
     (body, buffers): (&mut MethodBody, &mut VerifyBuffers),
     names: impl FnOnce() -> IlNames<'n>,
 ) -> Result<()> {
-    // Nothing of the method is looked up for it.
-    if edited.is_neutral_encoded(bytes, before, body) {
-        return Ok(());
-    }
-    let declared = &subject.signature;
-    let changed;
-    let signature = match declared.effective_return_type(subject.props.implementation) {
-        Some(effective) if !std::ptr::eq(effective, &declared.return_type) => {
-            let mut signature = declared.clone();
-            signature.return_type = effective.clone();
-            changed = signature;
-            &changed
+    let (changed, constrained) = (OnceCell::new(), OnceCell::new());
+    // Much of it is looked up, which neutral code does not need.
+    let context = || {
+        let declared = &subject.signature;
+        let signature = match declared.effective_return_type(subject.props.implementation) {
+            Some(effective) if !std::ptr::eq(effective, &declared.return_type) => changed
+                .get_or_init(|| MethodSig {
+                    return_type: effective.clone(),
+                    ..declared.clone()
+                }),
+            _ => declared,
+        };
+        MethodContext {
+            signature,
+            this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
+            references: constrained.get_or_init(|| references(subject, declared, known)),
         }
-        _ => declared,
-    };
-    let references = references(subject, declared, known);
-    let context = MethodContext {
-        signature,
-        this_is_pointer: resolver.is_in_value_type(subject.props.class.into()),
-        references: &references,
     };
     let violations = edited
-        .verify_encoded_with(bytes, before, (&mut *body, buffers), &context, resolver)
+        .verify_encoded_with(bytes, before, (&mut *body, buffers), context, resolver)
         .map_err(Error::other)?;
     if violations.is_empty() {
         return Ok(());

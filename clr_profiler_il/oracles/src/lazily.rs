@@ -188,7 +188,7 @@ impl Lazily {
         let signature = some_method(eager.max_stack());
         let context = MethodContext::new(&signature);
         let memory = (&mut self.checked, &mut self.verifying);
-        let found = lazy.verify_encoded_with(new, bytes, memory, &context, &Meanings);
+        let found = lazy.verify_encoded_with(new, bytes, memory, || context, &Meanings);
         let whole = MethodBody::decode(new).map(|new| {
             let violations = new.verify_changes(bytes, &context, &Meanings);
             assert!(
@@ -199,7 +199,7 @@ impl Lazily {
         });
         assert_eq!(found, whole, "{steps:?} of {bytes:02x?}");
         let memory = (&mut self.checked, &mut self.verifying);
-        let found = eager.verify_encoded_with(new, bytes, memory, &context, &Meanings);
+        let found = eager.verify_encoded_with(new, bytes, memory, || context, &Meanings);
         assert_eq!(found, whole, "{steps:?} of {bytes:02x?}");
         assert_eq!(lazy.max_stack(), eager.max_stack());
         let [mapped, same] = [lazy, eager].map(MethodBody::instrumented_code_map);

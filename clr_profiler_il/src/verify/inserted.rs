@@ -16,7 +16,7 @@ impl MethodBody {
     /// [`verify_changes_with`](Self::verify_changes_with) finds them in the decoded `bytes`.
     ///
     /// `bytes` is this body as it was just encoded, `original` the body that was decoded into it, and `checked` the
-    /// memory in which `bytes` are decoded; violations refer to its instructions.
+    /// memory in which `bytes` are decoded; violations refer to its instructions. `method` is called if the method matters.
     ///
     /// If the body was decoded [lazily](Self::decode_lazily_into) and nothing needed its instructions, only the
     /// prologue and the epilogue are verified, each by itself. Where they find an empty stack, use no values below their own and leave none,
@@ -27,17 +27,18 @@ impl MethodBody {
     /// # Errors
     ///
     /// If the bytes are not a body.
-    pub fn verify_encoded_with(
+    pub fn verify_encoded_with<'m>(
         &self,
         bytes: &[u8],
         original: &[u8],
         (checked, buffers): (&mut Self, &mut VerifyBuffers),
-        method: &MethodContext<'_>,
+        method: impl FnOnce() -> MethodContext<'m>,
         resolver: &impl Resolver,
     ) -> Result<Vec<Violation>, BodyError> {
         if self.is_neutral_encoded(bytes, original, checked) {
             return Ok(Vec::new());
         }
+        let method = &method();
         if let Some(flat) = self.code.flat()
             && !flat.has_marks()
             && self.differs_by_code_alone(original)
@@ -56,10 +57,9 @@ impl MethodBody {
         Ok(checked.verify_changes_with(buffers, original, method, resolver))
     }
 
-    /// Whether [`verify_encoded_with`](Self::verify_encoded_with) finds no violation in the encoded body whatever its method is, because
-    /// all inserted code is neutral: it was decoded lazily, and the code between its instructions leaves nothing on the stack and
-    /// names nothing. `checked` is memory.
-    pub fn is_neutral_encoded(&self, bytes: &[u8], original: &[u8], checked: &mut Self) -> bool {
+    /// Whether there is no violation whatever the method is, because the body was decoded lazily, and the code between its instructions
+    /// leaves nothing on the stack and names nothing.
+    fn is_neutral_encoded(&self, bytes: &[u8], original: &[u8], checked: &mut Self) -> bool {
         if let Some(flat) = self.code.flat()
             && flat.has_marks()
             && !self.locals.changed

@@ -310,7 +310,7 @@ impl JitShare {
         }
         let began = now();
         let violations = body
-            .verify_encoded_with(out, bytes, (checked, verifying), context, resolver)
+            .verify_encoded_with(out, bytes, (checked, verifying), || *context, resolver)
             .map_err(Error::other)?
             .len();
         Ok((self.between(began, now()), violations))
