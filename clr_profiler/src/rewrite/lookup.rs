@@ -95,7 +95,8 @@ impl LoadedModules {
         let mut known = self.write();
         known.unloads += 1;
         known.modules.retain(|_, known| *known != Some(module));
-        lock(&known.types).retain(|_, found| found.module != module);
+        // Another build may come in its place, which forwards other types.
+        lock(&known.types).clear();
     }
 
     /// Gets the loaded modules from the runtime. `false` if modules are being unloaded meanwhile: the old
